@@ -71,9 +71,10 @@ Layered load_model(const std::string& path) {
 
 void require_tempered(const Layered& model, const std::string& path) {
   if (model.has_scales())
-    throw DataError(path +
-                    ": has a Gaussian layer, which is not tempered (must have none; `boltzmark exact` "
-                    "sums over the other layers)");
+    throw DataError(
+        path +
+        ": has a Gaussian layer, which is not tempered (must have none; `boltzmark exact` "
+        "sums over the other layers)");
 }
 
 Layered load_tempered_model(const std::string& path) {
@@ -97,6 +98,14 @@ std::string known_text(const KnownLogZ& known) {
                   known.by.empty() ? "what the file says" : experiments::printable_line(known.by));
   if (std::isfinite(known.error)) text += ", within " + short_number(known.error);
   return text;
+}
+
+std::optional<std::string> text_of(const std::optional<BinariseOptions>& binarise) {
+  return binarise ? std::optional(binarise_text(*binarise)) : std::nullopt;
+}
+
+std::string inputs_text(const std::optional<BinariseOptions>& binarise) {
+  return binarise ? "grey levels of images by " + binarise_text(*binarise) : "values as they are";
 }
 
 std::vector<int> layer_sizes(const Layered& model) {

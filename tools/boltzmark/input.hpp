@@ -38,6 +38,11 @@ std::string known_text(const KnownLogZ& known);
 /// Writes a model file in double precision.  Throws  DataError naming the file
 void save_model(const Layered& model, const std::string& path);
 
+/// Writes how grey levels became inputs, as files do; none where there were none.
+std::optional<std::string> text_of(const std::optional<BinariseOptions>& binarise);
+/// Writes it for people: "grey levels of images by threshold:127", "values as they are".
+std::string inputs_text(const std::optional<BinariseOptions>& binarise);
+
 /// Counts the units of each layer, the visible one first.
 std::vector<int> layer_sizes(const Layered& model);
 

@@ -27,6 +27,17 @@ void throw_unwritable(const std::string& path, int error, std::string_view must)
 
 namespace {
 
+// Where a path's file is: behind its symbolic links, whether or not it exists.
+std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as of the kernel
+  namespace fs = std::filesystem;
+  fs::path file(path);
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && fs::is_symlink(file, error); ++links)
+    file = file.parent_path() / fs::read_symlink(file);
+  return file.string();
+}
+
 // What the drafts of a path begin with; a name that is as long as a file system allows is cut.
 std::string draft_of(const std::string& path) {
   constexpr std::size_t kMost = 200;
@@ -50,7 +61,7 @@ int make_draft(const std::string& path, std::string& draft) {
 void remove_drafts(const std::string& path) noexcept {
   namespace fs = std::filesystem;
   try {
-    const fs::path first(draft_of(path));
+    const fs::path first(draft_of(behind_links(path)));
     const std::string begin = first.filename().string();
     const fs::path folder = first.has_parent_path() ? first.parent_path() : fs::path(".");
     for (const auto& entry : fs::directory_iterator(folder)) {
@@ -68,12 +79,12 @@ void remove_drafts(const std::string& path) noexcept {
   }
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(behind_links(path_)) {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw DataError(path_ + ": is no regular file (must be a new file or one to replace)");
   }
-  const int descriptor = make_draft(path_, draft_);
+  const int descriptor = make_draft(target_, draft_);
   if (descriptor < 0) {
     draft_.clear();
     fail("must be in a folder that can be written");
@@ -102,7 +113,7 @@ void AtomicFile::commit(Durability durability) {
   if (std::fflush(file_) != 0 || (on_disk && ::fsync(::fileno(file_)) != 0))
     fail("must fit on the disk");
   if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("must fit on the disk");
-  if (::rename(draft_.c_str(), path_.c_str()) != 0) fail("must be replaceable");
+  if (::rename(draft_.c_str(), target_.c_str()) != 0) fail("must be replaceable");
   draft_.clear();
 }
 

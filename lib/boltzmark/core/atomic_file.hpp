@@ -17,7 +17,8 @@ enum class Durability { disk, system };
 /// the path: who calls holds its lock.
 void remove_drafts(const std::string& path) noexcept;
 
-/// A file that appears under its name whole, or not at all: written beside it, then renamed.
+/// A file that appears under its name whole, or not at all: written beside it, then renamed. A symbolic link stays, and
+/// what it leads to is written.
 class AtomicFile {
  public:
   /// Throws  DataError if the folder is missing or cannot be written, or the name is taken by
@@ -38,7 +39,8 @@ class AtomicFile {
  private:
   [[noreturn]] void fail(std::string_view must) const;
 
-  std::string path_;
+  std::string path_;    // as given
+  std::string target_;  // behind its links
   std::string draft_;
   std::FILE* file_ = nullptr;
 };

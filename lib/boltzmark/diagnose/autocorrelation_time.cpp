@@ -342,7 +342,7 @@ JudgedTime judge_autocorrelation_time(const Eigen::Ref<const Eigen::MatrixXd>& c
   const double batch_error = result.batch_means.std_error / result.batch_means.tau;
   result.discrepancy = std::abs(std::log(result.geyer.tau / result.batch_means.tau)) /
                        std::hypot(geyer_error, batch_error);
-  result.supported = !(result.discrepancy > tolerated_discrepancy);
+  result.supported = result.discrepancy <= tolerated_discrepancy;  // not of means that are constant
   result.status = result.ar.order_at_maximum ? TimeStatus::ar_order_at_maximum
                   : !result.supported        ? TimeStatus::disagreement
                                              : TimeStatus::agreed;

@@ -168,8 +168,12 @@ std::string Pretraining::checkpoint() const {
 void Pretraining::restore(std::string_view bytes) {
   CheckpointReader in(bytes);
   inputs().check(in);
-  stage_ = static_cast<std::size_t>(in.read());
-  for (Layered& rbm : rbms_) {
+  const std::uint64_t stage = in.read();
+  if (stage > stages_.size())
+    throw DataError(
+        fmt::format("checkpoint: stage {} (must be at most {})", stage, stages_.size()));
+  std::vector<Layered> rbms = rbms_;
+  for (Layered& rbm : rbms) {
     std::vector<Layer> layers{rbm.layer(0), rbm.layer(1)};
     Eigen::MatrixXd weights = rbm.weights(0);
     in.read(weights);
@@ -178,9 +182,12 @@ void Pretraining::restore(std::string_view bytes) {
   }
   const std::string run = in.read_text();
   in.finish();
+  if (stage == stages_.size() && !run.empty())
+    throw DataError("checkpoint: too long (must end with the last RBM)");
+  stage_ = static_cast<std::size_t>(stage);
+  rbms_ = std::move(rbms);
   start_stage();
-  if (!finished()) return trainer_->restore(run);
-  if (!run.empty()) throw DataError("checkpoint: too long (must end with the last RBM)");
+  if (!finished()) trainer_->restore(run);
 }
 
 }  // namespace boltzmark

@@ -122,6 +122,10 @@ Layered::Layered(std::vector<Layer> layers, std::vector<Eigen::MatrixXd> weights
   if (layers_.size() < 2) {
     throw InvalidArgument(fmt::format("layers = {} (must be at least 2)", layers_.size()));
   }
+  if (layers_.size() > kMostLayers) {
+    throw InvalidArgument(
+        fmt::format("layers = {} (must be at most {})", layers_.size(), kMostLayers));
+  }
   if (weights_.size() + 1 != layers_.size()) {
     throw InvalidArgument(fmt::format("weight matrices = {} (must be {}, one less than the layers)",
                                       weights_.size(), layers_.size() - 1));

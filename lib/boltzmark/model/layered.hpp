@@ -56,8 +56,10 @@ double own_energy(const Layer& layer, const Eigen::Ref<const Eigen::VectorXd>& x
 /// agreeing
 class Layered {
  public:
+  static constexpr int kMostLayers = 64;  ///< whose draws have numbers of their own (Purpose)
+
   /// Shapes  weights[l] [size(l) x size(l+1)], layers.size() = weights.size() + 1
-  /// Throws  InvalidArgument if the invariant does not hold
+  /// Throws  InvalidArgument if the invariant does not hold, or there are more than kMostLayers
   Layered(std::vector<Layer> layers, std::vector<Eigen::MatrixXd> weights);
 
   /// Makes a binary RBM.  Shapes  weights [visible x hidden], visible_bias [visible], hidden_bias

@@ -89,4 +89,9 @@ double log_partition(Unit unit, double input);
 /// Accuracy  4 ulp     Throws  InvalidArgument for Gaussian units
 double mean_value(Unit unit, double input);
 
+/// Computes the value of a unit that a uniform number in (0, 1) stands for, its law being proportional to
+/// e^{input x}.
+/// Invariant  the unit is not Gaussian
+double value_at(Unit unit, double input, double uniform);
+
 }  // namespace boltzmark

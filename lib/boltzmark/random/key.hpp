@@ -23,7 +23,7 @@ StreamKey derive_key(StreamKey parent, std::string_view part, std::string_view t
 
 /// What a draw is for; no two uses of one key may share a purpose.
 enum class Purpose : std::uint32_t {
-  unit_update = 0,  ///< + layer (at most 63 layers)
+  unit_update = 0,  ///< + layer (Layered has at most 64)
   swap = 64,
   initial_state = 65,
   initial_weights = 66,

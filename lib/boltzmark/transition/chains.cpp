@@ -28,7 +28,7 @@ float initial_value(Unit unit, std::uint32_t draw) {
 
 void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases) {
   for (const float value : cases.reshaped())
-    if (!unit.holds(static_cast<double>(value), 0x1p-23))
+    if (!unit.holds(static_cast<double>(value), kStateTolerance))
       throw InvalidArgument(
           fmt::format("value = {} (must be a state of {} units)", value, unit.name()));
 }

@@ -12,6 +12,9 @@ namespace boltzmark {
 /// Chains are swept in blocks of this many, whatever the threads and the SIMD width.
 inline constexpr int kChainBlock = 16;
 
+/// How far from a unit's value a state in float32 may be.
+inline constexpr double kStateTolerance = 0x1p-23;
+
 /// Refuses cases that are no states of a unit, within float32's rounding.
 /// Shapes  cases [units x cases]
 /// Throws  InvalidArgument naming the first such value

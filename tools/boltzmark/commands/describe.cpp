@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/datasets/binarise.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "boltzmark/model/sides.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_options.hpp"
 #include "tools/boltzmark/image.hpp"
 #include "tools/boltzmark/input.hpp"
@@ -66,9 +68,18 @@ std::string auto_base(const std::string& path, const Layered& model) {
   return make_target(model, path, arguments, {}).base;
 }
 
+// What `exact` would enumerate; nothing of parameters beyond a double's arithmetic, which it refuses.
+EnumerationPlan exact_plan(const Layered& model) {
+  EnumerationPlan plan = plan_enumeration(model);
+  if (!plan.possible || magnitude(list_side(model, smaller_side(model))) < kUnresolved) return plan;
+  plan.possible = false;
+  plan.excess = "parameters so large that a double does not resolve one nat";
+  return plan;
+}
+
 void print_model(const std::string& path, const Layered& model,
                  const std::optional<KnownLogZ>& known, const std::string& base) {
-  const EnumerationPlan plan = plan_enumeration(model);
+  const EnumerationPlan plan = exact_plan(model);
   FactList facts;
   facts.add("model", path);
   for (int l = 0; l < model.layers(); ++l)
@@ -85,9 +96,11 @@ void print_model(const std::string& path, const Layered& model,
               fmt::format("enumerates {} {} units, {} states, about {}", plan.side, plan.units,
                           grouped(plan.states), human_seconds(plan.seconds)));
   else if (!plan.side.empty())
-    facts.add("exact log Z",
-              fmt::format("out of reach: the smaller side ({}) has {}, at most {} can be enumerated",
-                          plan.side, plan.excess, plan.most));
+    facts.add(
+        "exact log Z",
+        fmt::format(
+            "out of reach: the smaller side ({}) has {}{}", plan.side, plan.excess,
+            plan.most.empty() ? "" : fmt::format(", at most {} can be enumerated", plan.most)));
   else
     facts.add("exact log Z", "out of reach: neither side is discrete");
   if (known) facts.add("known log Z", known_text(*known));
@@ -100,7 +113,7 @@ void print_model(const std::string& path, const Layered& model,
 
 JsonObject json_model(const std::string& path, const Layered& model,
                       const std::optional<KnownLogZ>& known, const std::string& base) {
-  const EnumerationPlan plan = plan_enumeration(model);
+  const EnumerationPlan plan = exact_plan(model);
   std::vector<JsonObject> layers;
   for (int l = 0; l < model.layers(); ++l)
     layers.push_back(JsonObject()
@@ -130,8 +143,7 @@ void print_classifier(const std::string& path, const DiscriminativeRbm& model) {
   facts.add("model", path);
   facts.add("kind", "discriminative RBM: gives classes, no log Z is needed");
   facts.add("inputs",
-            fmt::format("{}{}", model.inputs(),
-                        trained ? ", grey levels of images by " + binarise_text(*trained) : ""));
+            fmt::format("{}{}", model.inputs(), trained ? ", " + inputs_text(trained) : ""));
   facts.add("hidden",
             fmt::format("{} {} unit{}, biases {}", model.hidden(), model.hidden_unit().name(),
                         model.hidden() == 1 ? "" : "s", range_text(model.hidden_bias())));
@@ -150,7 +162,7 @@ JsonObject json_classifier(const std::string& path, const DiscriminativeRbm& mod
       .set("kind", "discriminative")
       .set("file", path)
       .set("inputs", model.inputs())
-      .set("binarise", trained ? std::optional(binarise_text(*trained)) : std::nullopt)
+      .set("binarise", text_of(trained))
       .set("hidden", model.hidden())
       .set("classes", model.classes())
       .set("hidden_units", model.hidden_unit().name())
@@ -276,7 +288,8 @@ void add_describe(Program& program) {
       .about = "Shows a model's layers, the range of its parameters and what an exact log Z would "
                "take; or a data set's cases, units, activity, hash and provenance.",
       .notes =
-          "JSON keys of a model: kind, file, layers [units, type, biases], weights,\n"
+          "JSON keys of a model: kind, file, layers [units, type, biases], weights (of each matrix, as\n"
+          "of biases: lowest, highest, root_mean_square),\n"
           "summed (odd or even: the layers that annealing sums out; null with Gaussian units),\n"
           "enumerable, enumerated_side, states, estimated_seconds, base (with --base), log_z,\n"
           "log_z_error, log_z_by (what the file says, see `make`); of a discriminative RBM: kind,\n"

@@ -199,8 +199,12 @@ void add_list(Program& program) {
       .summary = "the experiments, rules, estimators, data sets, models and claims there are",
       .about = "Lists what this program knows; without an argument, everything.",
       .notes =
-          "JSON keys: experiments, rules, estimators, datasets, models, claims, each an array of\n"
-          "objects. The test of a claim is what its parts assert, the same once: \"> 40; < 60\".",
+          "JSON keys: experiments [id, item, title, claims, smoke_seconds, quick_seconds,\n"
+          "paper_seconds (0: none of that size)], rules [name, description, ergodic], estimators\n"
+          "[name, description, source], datasets [name, description, units, train_cases, test_cases,\n"
+          "available], models [name, description, of families form and example, of files file],\n"
+          "claims [paper, id, kind, statement, test, experiment]. The test of a claim is what its\n"
+          "parts assert, the same once: \"> 40; < 60\".",
       .examples = {"boltzmark list experiments", "boltzmark list datasets --json"},
   });
   std::vector<std::string> names;

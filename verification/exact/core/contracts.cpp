@@ -233,3 +233,24 @@ TEST_CASE("a trainer refuses what is no sampler, cases or law of its model, as w
   Trainer diverging(model, data, fast, make_key(1));
   CHECK_THROWS_AS(diverging.advance(3), Diverged);
 }
+
+TEST_CASE("layers that draws could not tell apart are refused") {
+  const auto deep = [](int layers) {
+    return Layered(std::vector(static_cast<std::size_t>(layers),
+                               Layer{Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}}),
+                   std::vector(static_cast<std::size_t>(layers - 1),
+                               Eigen::MatrixXd(Eigen::MatrixXd::Zero(1, 1))));
+  };
+  CHECK(deep(64).layers() == 64);
+  CHECK_THROWS_WITH(deep(65), "layers = 65 (must be at most 64)");
+}
+
+TEST_CASE(
+    "a run that is halved is refused where it has but one sweep, by the number that was given") {
+  const Layered model = contract_rbm();
+  const LayeredTarget target(model, Base::uniform(model));
+  for (const char* method : {"raise", "ti-continuous"})
+    CHECK_THROWS_WITH(
+        estimate_log_z(method, target, {.chains = 4, .sweeps = 1, .ladder = Ladder::linear(3)}),
+        Catch::Contains("sweeps = 1 (must be at least 2"));
+}

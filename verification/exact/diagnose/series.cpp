@@ -390,3 +390,14 @@ TEST_CASE("each status of an autocorrelation time is named by what is the matter
   CHECK(describe(TimeStatus::too_short) == "chains too short");
   CHECK(describe(TimeStatus::constant) == "series constant");
 }
+
+TEST_CASE("batch means that are all the same support no time") {
+  // Of 0 0 1 1 .. a batch of any whole number of periods has the mean 1/2.
+  Eigen::MatrixXd chain(4 * 2889, 1);
+  for (Eigen::Index t = 0; t < chain.rows(); ++t) chain(t, 0) = t % 4 < 2 ? 0 : 1;
+  const auto time = boltzmark::judge_autocorrelation_time(chain);
+  CHECK(time.batch_means.batch_size % 4 == 0);
+  CHECK(time.batch_means.tau == 0);
+  CHECK(!time.supported);
+  CHECK(!time.decided());
+}

@@ -157,3 +157,30 @@ TEST_CASE("a tracker refuses settings outside their range, and models that have 
       Layered::rbm(Eigen::MatrixXd::Zero(6, 3), Eigen::VectorXd::Zero(6), Eigen::VectorXd::Zero(3));
   CHECK_THROWS_AS(tracker.look(other), InvalidArgument);
 }
+
+TEST_CASE("a tracker refuses a place that is none on its ladder, and stays where it was") {
+  LogZTracker tracker = tracker_of(followed());
+  tracker.look(followed_model(0));
+  const auto saved = [&] {
+    CheckpointWriter out;
+    tracker.save(out);
+    return out.finish();
+  };
+  const std::string before = saved();
+  const auto restore = [&](int rung, double log_z) {
+    CheckpointWriter out;
+    out.write(std::uint64_t{7});
+    out.write(Eigen::MatrixXf::Zero(6, 20));
+    out.write(Eigen::MatrixXf::Zero(4, 20));
+    out.write(std::vector<int>(20, rung));
+    out.write(Eigen::MatrixXd(Eigen::VectorXd::Constant(5, log_z)));
+    const std::string bytes = out.finish();
+    CheckpointReader in(bytes);
+    tracker.restore(followed_model(0), in);
+  };
+  for (const int none : {-1, 5}) CHECK_THROWS_AS(restore(none, 0), DataError);
+  CHECK_THROWS_AS(restore(4, std::nan("")), DataError);
+  CHECK(saved() == before);
+  restore(4, 0);
+  CHECK(tracker.looks() == 7);
+}

@@ -103,9 +103,11 @@ TEST_CASE(
   // Of each pattern's three units any has ten visible ones of its own, flat where it is off; all three share five, which
   // two do not bring on: 4 % of the mass without, behind seven nats for two of them.
   constexpr int kPatterns = 12, kUnits = 3, kOwn = 10, kShared = 5;
+  constexpr int kHeld = kPatterns * kUnits,
+                kIdle = 2;  // the latter without weights, and nearly always off
   constexpr double own = 4, shared = 6, threshold = 2.4;
   const int visible = kUnits * kOwn + kShared;
-  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kPatterns * visible, kPatterns * kUnits);
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kPatterns * visible, kHeld + kIdle);
   Eigen::VectorXd b = Eigen::VectorXd::Zero(w.rows());
   const double flat = kOwn * (std::log1p(std::exp(own)) - std::log(2));
   const auto gained = [&](int on) {
@@ -120,11 +122,13 @@ TEST_CASE(
       w.col(p * kUnits + k).segment(p * visible + kUnits * kOwn, kShared).setConstant(shared);
       b.segment(p * visible + kUnits * kOwn, kShared).setConstant(-shared * threshold);
     }
-  const Layered model = Layered::rbm(w, b, Eigen::VectorXd::Constant(kPatterns * kUnits, bias));
+  Eigen::VectorXd c = Eigen::VectorXd::Constant(kHeld + kIdle, bias);
+  c.tail(kIdle).setConstant(-12);
+  const Layered model = Layered::rbm(w, b, c);
   Chains off(model, 100);
   off.randomise(make_key(5, "patterns"));
   for (int n = 0; n < 100; ++n) {
-    for (int j = 0; j < kPatterns * kUnits; ++j) off.set(1, j, n, 0);
+    for (int j = 0; j < kHeld + kIdle; ++j) off.set(1, j, n, 0);
     for (int i = 0; i < model.size(0); ++i)
       if (i % visible >= kUnits * kOwn) off.set(0, i, n, 0);
   }

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "boltzmark/estimate/places/held_means.hpp"
 #include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/model/unit.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 #include "verification/exact/support/gates.hpp"
@@ -61,9 +63,10 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
        {std::vector<int>{0, 0, 0}, std::vector<int>{0, 2, 0}, std::vector<int>{1, 0, 3}}) {
     const Layered model = enumeration_test::random_network(codes, {3, 2, 2}, 1.2, 5);
     const StateSpace space(model);
+    const UnitMover mover(model);
     for (const int parity : {0, 1}) {
-      const NumberedSides side(model, parity);
-      const Unit unit = side.sides.enumerated[0];
+      const int first = parity * model.size(0);  // unit of the side
+      const Unit unit = model.layer(parity).unit;
       const double from = unit.lowest(), to = unit.highest();
       // The law of states with the unit at `from`, and the masses of both values.
       std::vector<std::size_t> at;
@@ -72,8 +75,8 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
       for (std::size_t x = 0; x < space.states(); ++x) {
         const Eigen::VectorXd values = values_in(model, space, x);
         const double p = space.p()[static_cast<Eigen::Index>(x)];
-        if (values[side.units[0]] == to) mass_to += p;
-        if (values[side.units[0]] != from) continue;
+        if (values[first] == to) mass_to += p;
+        if (values[first] != from) continue;
         mass_from += p;
         at.push_back(x);
         law.push_back(p);
@@ -82,21 +85,21 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
       const int rounds = 400;
       Eigen::VectorXd means(rounds);
       for (int r = 0; r < rounds; ++r) {
-        Eigen::MatrixXf states(std::ssize(side.units), kMovedChains);
+        Eigen::MatrixXf states(model.units(), kMovedChains);
         for (int c = 0; c < kMovedChains; ++c) {
           double u = stream.uniform() * mass_from;
           std::size_t n = 0;
           while (n + 1 < law.size() && (u -= law[n]) > 0) ++n;
-          states.col(c) = values_in(model, space, at[n])(side.units).cast<float>();
+          states.col(c) = values_in(model, space, at[n]).cast<float>();
         }
-        const MovedUnits moved = move_units(side, {{{0}, to}}, 3, states,
-                                            make_key(static_cast<std::uint64_t>(r), "move"));
+        const MovedUnits moved =
+            mover.move({{{first}, to}}, 3, states, make_key(static_cast<std::uint64_t>(r), "move"));
         means[r] = moved.log_weights.array().exp().mean();
-        CHECK((moved.values.row(side.units[0]).array() == static_cast<float>(to)).all());
+        CHECK((moved.values.row(first).array() == static_cast<float>(to)).all());
       }
       const double error =
           std::sqrt((means.array() - means.mean()).square().sum() / (rounds - 1) / rounds);
-      INFO(side.units[0] << " of parity " << parity);
+      INFO(first << " of parity " << parity);
       CHECK(std::abs(means.mean() - mass_to / mass_from) < 4.5 * error);
       CHECK(error < 0.1 * means.mean());
     }
@@ -114,18 +117,19 @@ TEST_CASE(
   const auto z_of = [&](double c) {
     return std::exp(-1.2 * c) * (1 + (b + c * w).array().exp()).prod();
   };
-  const double first = -0.85, half = 0.25;
+  const float first = -0.85F;
+  const double half = 0.25;
   double beyond = 0;
   const int cells = 2000;
   for (int k = 0; k < cells; ++k)
     beyond += z_of(half + (1 - half) * (k + 0.5) / cells) * (1 - half) / cells;
 
-  const NumberedSides pairs(pair, 1), continuous(single, 1);
+  const UnitMover pairs(pair), continuous(single);
   const StateSpace space(pair);
   double both_on = 0, both_off = 0;
   std::vector<std::size_t> off;
   for (std::size_t x = 0; x < space.states(); ++x) {
-    const Eigen::VectorXd hidden = values_in(pair, space, x)(pairs.units);
+    const Eigen::VectorXd hidden = values_in(pair, space, x).tail(3);
     const double p = space.p()[static_cast<Eigen::Index>(x)];
     if (hidden[0] == 1 && hidden[2] == 1) both_on += p;
     if (hidden[0] != 0 || hidden[2] != 0) continue;
@@ -144,41 +148,41 @@ TEST_CASE(
   Stream stream(make_key(4, "moves"), Purpose::test);
   for (int r = 0; r < rounds; ++r) {
     const StreamKey key = make_key(static_cast<std::uint64_t>(r), "move");
-    Eigen::MatrixXf states(3, kMovedChains);
+    Eigen::MatrixXf states(6, kMovedChains);
     for (int c = 0; c < kMovedChains; ++c) {
       double u = stream.uniform() * both_off;
       std::size_t n = 0;
       while (n + 1 < off.size() && (u -= space.p()[static_cast<Eigen::Index>(off[n])]) > 0) ++n;
-      states.col(c) = values_in(pair, space, off[n])(pairs.units).cast<float>();
+      states.col(c) = values_in(pair, space, off[n]).cast<float>();
     }
-    const MovedUnits two = move_units(pairs, {{{0, 2}, 1}}, 5, states, key);
+    const MovedUnits two = pairs.move({{{3, 5}, 1}}, 5, states, key);
     of_pair[r] = two.log_weights.array().exp().mean();
-    CHECK((two.values(pairs.units, Eigen::all).row(2).array() == 1).all());
-    of_single[r] =
-        move_units(continuous, {{{0}, 1, half}}, 37,
-                   Eigen::MatrixXf::Constant(1, kMovedChains, static_cast<float>(first)), key)
-            .log_weights.array()
-            .exp()
-            .mean();
+    CHECK((two.values.row(5).array() == 1).all());
+    of_single[r] = continuous
+                       .move({{{3}, 1, half}}, 37,
+                             Eigen::Vector4f(0, 0, 0, first).replicate(1, kMovedChains), key)
+                       .log_weights.array()
+                       .exp()
+                       .mean();
   }
   check(of_pair, both_on / both_off);
-  check(of_single, beyond / z_of(first));
+  check(of_single, beyond / z_of(static_cast<double>(first)));
 }
 
 TEST_CASE("chains that each move a unit of their own are those of moves of one unit") {
   const Layered model = enumeration_test::random_network({0, -1}, {4, 3}, 1.2, 8);
-  const NumberedSides side(model, 1);
-  Eigen::MatrixXf states(3, kMovedChains);
+  const UnitMover mover(model);
+  Eigen::MatrixXf states = Eigen::MatrixXf::Zero(7, kMovedChains);
   std::vector<UnitMove> moves;
   for (int c = 0; c < kMovedChains; ++c) {
-    states.col(c) = Eigen::Vector3f(-0.9F, 0.3F, 0.8F) * std::cos(static_cast<float>(c));
-    moves.push_back({{c % 3}, c % 2 == 0 ? 1.0 : -1.0});
+    states.col(c).tail(3) = Eigen::Vector3f(-0.9F, 0.3F, 0.8F) * std::cos(static_cast<float>(c));
+    moves.push_back({{4 + c % 3}, c % 2 == 0 ? 1.0 : -1.0});
     if (c % 5 == 0) moves.back().beyond = 0.1;
   }
   const StreamKey key = make_key(6, "moves");
-  const MovedUnits together = move_units(side, moves, 9, states, key);
+  const MovedUnits together = mover.move(moves, 9, states, key);
   for (int c = 0; c < kMovedChains; ++c) {
-    const MovedUnits alone = move_units(side, {moves[static_cast<std::size_t>(c)]}, 9, states, key);
+    const MovedUnits alone = mover.move({moves[static_cast<std::size_t>(c)]}, 9, states, key);
     INFO(c);
     CHECK(together.log_weights[c] == alone.log_weights[c]);
     CHECK(together.values.col(c) == alone.values.col(c));

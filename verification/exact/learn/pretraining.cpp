@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -329,6 +330,25 @@ TEST_CASE("a checkpoint of pretraining that is damaged or of other inputs is ref
   refuses({9, 6, 5, 4}, {}, {.epochs = {1, 1, 2}, .batch = 8}, make_key(4));
   CHECK_THROWS_AS(small_pretraining(data, {1, 1}), InvalidArgument);
   CHECK_THROWS_AS(small_pretraining(data, {1, 1, 0}), InvalidArgument);
+}
+
+TEST_CASE("a checkpoint of a stage that no pretraining has is refused, and changes nothing") {
+  const Eigen::MatrixXf data = stacked_bits(9, 20);
+  Pretraining pretraining = small_pretraining(data, {1, 1, 1});
+  pretrain_to(pretraining, 4);
+  std::string bytes = pretraining.checkpoint();
+  CheckpointReader in(bytes);
+  std::size_t at = 16;  // behind the magic and the count of inputs
+  for (std::uint64_t texts = 2 * in.read(); texts > 0; --texts) at += 8 + in.read_text().size();
+  const std::uint64_t stage = 99;
+  std::memcpy(&bytes[at], &stage, sizeof stage);
+  bytes.resize(bytes.size() - 8);
+  const std::uint64_t hash = hash_bytes(bytes);
+  bytes.append(reinterpret_cast<const char*>(&hash), sizeof hash);
+  Pretraining other = small_pretraining(data, {1, 1, 1});
+  const std::string before = other.checkpoint();
+  CHECK_THROWS_WITH(other.restore(bytes), Catch::Contains("stage 99"));
+  CHECK(other.checkpoint() == before);
 }
 
 TEST_CASE("the RBMs of a stack double what the deep model's inner layers miss") {

@@ -171,3 +171,13 @@ TEST_CASE("weights of a negative phase must be finite, not negative and not all 
        std::vector<std::vector<double>>{{0, 0}, {1, -1}, {1, infinity}, {1}})
     CHECK_THROWS_AS(subtract_weighted_negative(packed, bad, chains, sum), InvalidArgument);
 }
+
+TEST_CASE("a gradient that is none ends spectral steps as one of the gradient") {
+  const Layered model = initial_rbm(5, 4, 0.1, make_key(2));
+  const auto steps = start_spectral(model, 0.1, {});
+  Parameters gradient = model.zero_parameters();
+  gradient.weights[0] = normals(5, 4, 1);
+  CHECK(steps->step(gradient).direction.weights[0].allFinite());
+  gradient.weights[0](1, 2) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(steps->step(gradient), "the gradient has no singular values");
+}

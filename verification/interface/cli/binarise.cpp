@@ -138,3 +138,28 @@ TEST_CASE("images of grey levels keep their threshold of 127") {
   const std::string flat = folder.write("f.npy", npy_of_bytes("4, 64", counted_bytes(256, 37)));
   CHECK(json_of({"describe", flat})["mean_activity"] == 127.5);
 }
+
+TEST_CASE("values between those of the units are means to train, which is said") {
+  const io_test::Folder folder;
+  const auto warnings = [&](const std::string& name, const std::string& cases,
+                            const Arguments& more) {
+    Arguments all = {"train", folder.write(name, cases), "--hidden", "2", "--updates", "5",
+                     "--out", folder / (name + ".npz")};
+    all.insert(all.end(), more.begin(), more.end());
+    return json_of(all)["warnings"];
+  };
+  const std::string spins = "-1,1\n1,-1\n1,1\n-1,-1\n";
+  const auto are_means = [](const Json& told, const char* unit) {
+    REQUIRE(told.size() == 1);
+    CHECK_THAT(told[0].get<std::string>(),
+               Catch::StartsWith(
+                   fmt::format("values between those of {} units are taken as means", unit)));
+  };
+  CHECK(warnings("s.csv", spins, {"--visible-units", "1"}).empty());
+  are_means(warnings("o.csv", spins + "0,1\n", {"--visible-units", "1"}), "X(1)");
+  CHECK(warnings("z.csv", spins + "0,1\n", {"--visible-units", "2"}).empty());
+  are_means(warnings("q.csv", spins + "0.5,1\n", {"--visible-units", "2"}), "X(2)");
+  CHECK(warnings("c.csv", spins + "0.5,1\n", {"--visible-units", "continuous"}).empty());
+  CHECK(warnings("b.csv", "0,1\n1,0\n", {}).empty());
+  are_means(warnings("m.csv", "0,1\n1,0.25\n", {}), "Bernoulli");
+}

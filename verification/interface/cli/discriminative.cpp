@@ -1,5 +1,7 @@
 #include "boltzmark/learn/classes/discriminative.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -97,7 +99,7 @@ TEST_CASE("describe tells how a discriminative model's inputs were binarised, if
   const io_test::Folder folder;
   const std::string bits = folder / "bits.npz";
   REQUIRE(run(training(folder, "bits.npz", {"--updates", "1"})).code == 0);
-  CHECK(json_of({"describe", bits})["binarise"] == "threshold:127");
+  CHECK(json_of({"describe", bits})["binarise"].is_null());  // there was nothing to binarise
   const Run refused = run(training(folder, "x.npz", {"--binarise", "sample:7"}));
   CHECK(refused.code == 2);
   CHECK(refused.err.find("has no grey levels") != std::string::npos);
@@ -211,6 +213,34 @@ TEST_CASE("a discriminative RBM keeps how its images were binarised, and is scor
   REQUIRE(other["warnings"].size() == 1);
   CHECK(other["warnings"][0].get<std::string>().find("trained with grey") != std::string::npos);
   CHECK(score(bits, {})["binarise"] == "threshold:127");
+}
+
+TEST_CASE("shares that a discriminative RBM learned from as they are are scored as they are") {
+  const io_test::Folder folder;
+  std::string rows, classes;  // the class is whether the first share is the larger one
+  for (int n = 0; n < 200; ++n) {
+    const double x = (n * 37 % 200) / 410.0, y = (n * 91 % 200) / 410.0;  // all below a half
+    rows += fmt::format("{},{}\n", x, y);
+    classes += x > y ? "1\n" : "0\n";
+  }
+  const std::string data = folder.write("x.csv", rows), labels = folder.write("y.txt", classes),
+                    model = folder / "m.npz";
+  const Json trained =
+      json_of({"train", data, "--labels", labels, "--discriminative", "--hidden", "4", "--updates",
+               "400", "--learning-rate", "0.05", "--evaluate", "400", "--out", model});
+  CHECK(trained["binarise"].is_null());
+  CHECK_FALSE(boltzmark::read_binarise(model).has_value());
+  const Json last = trained["evaluations"].back(),
+             scored = json_of({"score", model, data, "--labels", labels});
+  CHECK(last["error_rate"].get<double>() < 0.1);
+  CHECK(scored["error_rate"] == last["error_rate"]);
+  CHECK(scored["mean_log_likelihood"].get<double>() ==
+        Approx(last["mean_log_likelihood"].get<double>()).epsilon(1e-12));
+  CHECK(scored["binarise"].is_null());
+  CHECK(scored["warnings"].empty());
+  const Run told = run({"score", model, data, "--labels", labels});
+  CHECK(told.out.find("values as they are") != std::string::npos);
+  CHECK(told.out.find("threshold") == std::string::npos);
 }
 
 TEST_CASE("classes that no case has are told after training") {

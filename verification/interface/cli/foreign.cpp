@@ -120,3 +120,21 @@ TEST_CASE("a link that leads nowhere is there, and is not replaced") {
   check_told({"convert", model, link}, "exists already");
   CHECK(std::filesystem::is_symlink(link));
 }
+
+TEST_CASE("what a link leads to is replaced where --force allows it, and the link stays") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(3, 2, 1, 1), folder / "m.npz"),
+                    other = saved(random_rbm(4, 2, 1, 2), folder / "far.npz"),
+                    link = folder / "l.npz", new_link = folder / "n.npz";
+  std::filesystem::create_symlink("far.npz", link);  // from the link's own folder
+  std::filesystem::create_symlink(folder / "new.npz", new_link);
+  const std::string before = io_test::read_all(other);
+  check_told({"convert", model, link}, "exists already");
+  CHECK(io_test::read_all(other) == before);
+  for (const auto& [out, file] :
+       {std::pair(link, other), std::pair(new_link, folder / "new.npz")}) {
+    REQUIRE(run({"convert", model, out, "--force"}).code == 0);
+    CHECK(std::filesystem::is_symlink(out));
+    CHECK(boltzmark::read_model(file).size(0) == 3);
+  }
+}

@@ -212,6 +212,15 @@ TEST_CASE("describe tells models from data sets and names the side to enumerate"
   CHECK(model["weights"][0]["highest"] == written.weights(0).maxCoeff());
   const std::string wide = saved(random_rbm(41, 42, 0.1, 4), folder / "wide.npz");
   CHECK(json_of({"describe", wide})["enumerable"] == false);
+  // What `exact` refuses is not enumerable either.
+  const std::string beyond =
+      saved(boltzmark::Layered::rbm(Eigen::MatrixXd::Constant(2, 1, 1e300),
+                                    Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(1)),
+            folder / "beyond.npz");
+  CHECK(run({"exact", beyond}).code == 2);
+  CHECK(json_of({"describe", beyond})["enumerable"] == false);
+  CHECK(json_of({"describe", beyond})["states"].is_null());
+  CHECK_THAT(run({"describe", beyond}).out, Catch::Contains("parameters so large"));
   const Json data = json_of({"describe", "bas"});
   CHECK(data["kind"] == "dataset");
   CHECK(data["cases"] == 32);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/exponentials.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
@@ -221,6 +222,9 @@ double draw_inverse_temperature(const Ladder& knots, const Eigen::VectorXd& log_
 
 ContinuousSamples continuous_tempering(const Target& target,
                                        const ContinuousTemperingOptions& options) {
+  if (options.sweeps < 2)
+    throw InvalidArgument(fmt::format(
+        "sweeps = {} (must be at least 2: half of them find the density)", options.sweeps));
   const auto report = [&](double share) {
     if (options.progress) options.progress(share);
   };

@@ -130,9 +130,12 @@ void LogZTracker::save(CheckpointWriter& out) const {
 }
 
 void LogZTracker::restore(const Layered& model, CheckpointReader& in) {
-  looks_ = in.read();
-  place_.reset();
-  if (looks_ == 0) return;
+  const std::uint64_t looks = in.read();
+  if (looks == 0) {
+    looks_ = 0;
+    place_.reset();
+    return;
+  }
   TrackedPlace place;
   for (int l = 0; l < model.layers(); ++l)
     in.read(place.states.emplace_back(model.size(l), options_.chains));
@@ -140,6 +143,13 @@ void LogZTracker::restore(const Layered& model, CheckpointReader& in) {
   in.read(place.rungs);
   place.log_z_hat.resize(options_.ladder.rungs());
   in.read(place.log_z_hat);
+  const bool on_ladder = std::all_of(place.rungs.begin(), place.rungs.end(), [&](int rung) {
+    return rung >= 0 && rung < options_.ladder.rungs();
+  });
+  if (!on_ladder || !place.log_z_hat.allFinite())
+    throw DataError(
+        "checkpoint: a place that is none on the ladder of the chains that follow log Z");
+  looks_ = looks;
   place_ = std::move(place);
 }
 

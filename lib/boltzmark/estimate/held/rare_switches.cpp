@@ -101,15 +101,15 @@ std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedS
   return found;
 }
 
-// A rare switch with those whose weights have at least such a cosine with its own.
+// A rare switch with those whose weights have at least such a cosine with its own; none has one with no weights (NaN).
 RareSwitch group_about(Index k, const std::vector<RareSwitch>& rare, const Eigen::VectorXf& cosines,
                        float least) {
   RareSwitch group = rare[k];
   group.units.clear();
   for (Index j = 0; j < std::ssize(rare); ++j) {
     const RareSwitch& other = rare[j];
-    if (cosines[j] < least || other.width > 0 || other.of.from != group.of.from ||
-        other.of.to != group.of.to)
+    const bool alike = j == k || cosines[j] >= least;
+    if (!alike || other.width > 0 || other.of.from != group.of.from || other.of.to != group.of.to)
       continue;
     group.units.push_back(other.units[0]);
     if (j != k) group.of.others.push_back(other.of.unit);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/held/switches.hpp"
-#include "boltzmark/estimate/places/unit_moves.hpp"
+#include "boltzmark/estimate/places/held_means.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/sample/top_states.hpp"
 

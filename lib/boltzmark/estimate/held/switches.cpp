@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/held/rare_switches.hpp"
+#include "boltzmark/estimate/places/unit_moves.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
@@ -57,17 +59,17 @@ Steps steps_of(const std::vector<RareSwitch>& candidates, double visits) {
   return steps;
 }
 
-// States of the side whose units are where they are most often, each the first below which weights have so large a share.
+// States whose units are where they are most often, each the first below which weights have so large a share.
 Eigen::MatrixXf starts_of(const RareSwitch& candidate, const RunSamples& samples,
                           const std::vector<double>& shares) {
   const VectorXd weights = weights_at_home(candidate, samples);
-  Eigen::MatrixXf states(std::ssize(candidate.side->units), std::ssize(shares));
+  Eigen::MatrixXf states(samples.values.rows(), std::ssize(shares));
   const double all = weights.sum();
   Index n = 0;
   double sum = weights[0];
   for (std::size_t c = 0; c < shares.size(); ++c) {
     while (n + 1 < weights.size() && sum <= shares[c] * all) sum += weights[++n];
-    states.col(static_cast<Index>(c)) = samples.values.col(n)(candidate.side->units);
+    states.col(static_cast<Index>(c)) = samples.values.col(n);
   }
   return states;
 }
@@ -77,7 +79,8 @@ double log_weight_of(const RareSwitch& candidate, const MovedUnits& moved, Index
 }
 
 UnitMove move_of(const RareSwitch& candidate) {
-  UnitMove move{candidate.units, candidate.of.to};
+  UnitMove move{{candidate.of.unit}, candidate.of.to};
+  move.units.insert(move.units.end(), candidate.of.others.begin(), candidate.of.others.end());
   if (candidate.width > 0) move.beyond = (candidate.of.from + candidate.of.to) / 2;
   return move;
 }
@@ -89,10 +92,12 @@ Flags switched(const Eigen::MatrixXf& values, const UnitSwitch& of) {
   return all;
 }
 
-// Writes what weights tell of those chains that count, none of which is 0.
+// Writes what weights tell of those chains that count, of which there is one at least.
 void set_ratio(const VectorXd& log_weights, const Flags& count, double visits, UnitSwitch& of) {
-  const double highest = log_weights.maxCoeff(), all = static_cast<double>(count.size());
-  const Eigen::ArrayXd weights = count.select((log_weights.array() - highest).exp(), 0.0);
+  const Eigen::ArrayXd counted =
+      count.select(log_weights.array(), -std::numeric_limits<double>::infinity());
+  const double highest = counted.maxCoeff(), all = static_cast<double>(count.size());
+  const Eigen::ArrayXd weights = (counted - highest).exp();
   const double mean = weights.mean();
   of.log_ratio = highest + std::log(mean);
   // That of the mean, and that of the share.
@@ -168,19 +173,18 @@ std::vector<DrawnSwitch> draw_of(const UnmovedRest& rest, std::size_t count, Str
 
 // Moves drawn switches of one side, kMovedChains at most, and sets their masses: 0 where the state that a move ends
 // in counts for another, one of those moved before or one before it in the rest.
-void move_drawn(const UnmovedRest& rest, const RunSamples& samples,
+void move_drawn(const UnitMover& mover, const UnmovedRest& rest, const RunSamples& samples,
                 const std::vector<UnitSwitch>& moved_before, int steps,
                 std::span<DrawnSwitch> drawn, StreamKey key) {
   constexpr double kGreatest = 50;  // e^50 is as much as any more
-  const NumberedSides& side = *rest[drawn[0].of].side;
   std::vector<UnitMove> moves;
-  Eigen::MatrixXf states(std::ssize(side.units), kMovedChains);
+  Eigen::MatrixXf states(samples.values.rows(), kMovedChains);
   for (std::size_t c = 0; c < kMovedChains; ++c) {
     const DrawnSwitch& one = drawn[std::min(c, drawn.size() - 1)];
     moves.push_back(move_of(rest[one.of]));
     states.col(static_cast<Index>(c)) = starts_of(rest[one.of], samples, {one.start});
   }
-  const MovedUnits moved = move_units(side, moves, steps, states, key);
+  const MovedUnits moved = mover.move(moves, steps, states, key);
   for (std::size_t d = 0; d < drawn.size(); ++d) {
     const auto c = static_cast<Index>(d);
     const std::size_t k = drawn[d].of;
@@ -195,8 +199,8 @@ void move_drawn(const UnmovedRest& rest, const RunSamples& samples,
 }
 
 // Adds what the rest holds, by moves of some that are drawn.
-void add_unmoved(const UnmovedRest& rest, const RunSamples& samples, const Flags& left,
-                 double steps_left, StreamKey key, Switches& switches) {
+void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSamples& samples,
+                 const Flags& left, double steps_left, StreamKey key, Switches& switches) {
   constexpr double kMostBatches = 32;
   if (rest.size() == 0 || rest.is_nothing()) return;
   double change = 0;
@@ -214,7 +218,7 @@ void add_unmoved(const UnmovedRest& rest, const RunSamples& samples, const Flags
     parts.push_back(std::span(drawn).subspan(first, count));
   }
   parallel_for(parts.size(), [&](std::size_t p) {
-    move_drawn(rest, samples, switches.units, static_cast<int>(steps), parts[p],
+    move_drawn(mover, rest, samples, switches.units, static_cast<int>(steps), parts[p],
                derive_key(key, std::to_string(p)));
   });
 
@@ -245,6 +249,7 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   const NumberedSides even(model, 0), odd(model, 1);
   std::vector<RareSwitch> candidates = rare_switches(even, odd, samples);
   const Steps steps = steps_of(candidates, switches.visits);
+  const UnitMover mover(model);
   std::vector<MovedUnits> moved(steps.of.size());
   std::vector<double> evenly;
   for (int c = 0; c < kMovedChains; ++c) evenly.push_back((c + 0.5) / kMovedChains);
@@ -254,8 +259,8 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
         fmt::format("{}", candidate.of.unit) +
         (candidate.units.size() > 1 ? fmt::format(" and {} others", candidate.units.size() - 1)
                                     : "");
-    moved[k] = move_units(*candidate.side, {move_of(candidate)}, steps.of[k],
-                          starts_of(candidate, samples, evenly), derive_key(key, name));
+    moved[k] = mover.move({move_of(candidate)}, steps.of[k], starts_of(candidate, samples, evenly),
+                          derive_key(key, name));
     for (Index c = 0; c < kMovedChains; ++c)
       moved[k].log_weights[c] = log_weight_of(candidate, moved[k], c);
   });
@@ -283,7 +288,7 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   }
   candidates.erase(candidates.begin(),
                    candidates.begin() + static_cast<std::ptrdiff_t>(moved.size()));
-  add_unmoved({std::move(candidates), switches.visits}, samples, left, steps.left,
+  add_unmoved(mover, {std::move(candidates), switches.visits}, samples, left, steps.left,
               derive_key(key, "drawn"), switches);
   return switches;
 }

@@ -17,7 +17,7 @@ struct UnitSwitch {
   double from = 0, to = 0;       ///< the value that it had most often, and that end
   double share = 0;              ///< of the run's samples at b = 1: those at `from`
   double met = 0;                ///< nearer to `to`, without what is before it in the list
-  /// log Z(at `to`, without what is before it) / Z(at `from`), by move_units; of more than sixteen values, Z of the
+  /// log Z(at `to`, without what is before it) / Z(at `from`), by UnitMover; of more than sixteen values, Z of the
   /// far half / Z of the middle half of the samples
   double log_ratio = 0;
   double error = 0;  ///< relative standard error of share times that ratio
@@ -40,7 +40,7 @@ struct Switches {
 };
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
-/// states that have it where it usually is (move_units), and likewise units of a side whose weights have a cosine of 0.9,
+/// states that have it where it usually is (UnitMover), and likewise units of a side whose weights have a cosine of 0.9,
 /// 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, together. Of rare ones, met by 3 % or less, all but those that
 /// mean field tells to hold less than e^-5 in all.
 /// What several of them hold counts once, for the first, so that masses are of disjoint states. Where there are too

@@ -162,6 +162,8 @@ void hold_to_run(const TemperedRun& run, Estimate& estimate) {
 // nothing to the effective samples. No bound: the cases are samples of the model only as far as the run
 // has mixed.
 Estimate raise_from_samples(const Target& target, const MethodSettings& settings) {
+  if (settings.sweeps < 2)
+    throw InvalidArgument("sweeps = 1 (must be at least 2: half of them find the cases)");
   const auto part = [&](double from, double share) {
     return [&progress = settings.progress, from, share](double done) {
       if (progress) progress(from + share * done);

@@ -8,10 +8,11 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/places/unit_moves.hpp"
+#include "boltzmark/estimate/places/held_means.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/model/sides.hpp"
+#include "boltzmark/model/unit.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/top_states.hpp"

@@ -244,6 +244,7 @@ Array update_scale(Array& mean_square, const Array& gradient, const Optimiser& o
 // U V' = (X X')^(-1/2) X, by the eigenvectors of X X', whose eigenvalues are the squares.
 Eigen::MatrixXd wide_sharp(const Eigen::MatrixXd& x) {
   const SymmetricEigenPairs eigen = symmetric_eigen_pairs(column_product(x, x.transpose()));
+  if (!eigen.converged) throw Error("the gradient has no singular values");
   const Eigen::VectorXd& squares = eigen.values;
   const double rounding =
       squares[squares.size() - 1] * 100 * static_cast<double>(x.rows()) * kEpsilon;

@@ -16,20 +16,25 @@
 namespace boltzmark::cli {
 namespace {
 
-/// How the inputs are to be binarised, and what is to be said about it.
+/// How grey levels among the inputs are to be binarised, and what is to be said about it.
 struct InputKind {
   BinariseOptions binarise;
-  std::vector<std::string> warnings;
+  bool grey_levels = false;  ///< that there were any
+  std::vector<std::string> warnings = {};
+
+  std::optional<BinariseOptions> used() const {
+    return grey_levels ? std::optional(binarise) : std::nullopt;
+  }
 };
 
 InputKind input_kind(const std::string& model, const std::string& binarise) {
   const std::optional<BinariseOptions> trained = read_binarise(model);
-  if (binarise.empty()) return {trained.value_or(BinariseOptions{}), {}};
+  if (binarise.empty()) return {.binarise = trained.value_or(BinariseOptions{})};
   const BinariseOptions given = parse_binarise(binarise);
-  if (!trained || binarise_text(given) == binarise_text(*trained)) return {given, {}};
-  return {given,
-          {fmt::format("--binarise is {}, but the model was trained with {}", binarise_text(given),
-                       binarise_text(*trained))}};
+  if (!trained || binarise_text(given) == binarise_text(*trained)) return {.binarise = given};
+  return {.binarise = given,
+          .warnings = {fmt::format("--binarise is {}, but the model was trained with {}",
+                                   binarise_text(given), binarise_text(*trained))}};
 }
 
 /// One line a case.
@@ -69,7 +74,7 @@ void print_json(int cases, const std::optional<Judged>& judged, const InputKind&
             .set("cases", cases)
             .set("mean_log_likelihood", told(score.mean_log_likelihood))
             .set("std_error_cases", told(score.std_error_cases))
-            .set("binarise", binarise_text(inputs.binarise))
+            .set("binarise", text_of(inputs.used()))
             .set("seconds", seconds)
             .set("warnings", inputs.warnings));
 }
@@ -92,7 +97,7 @@ void print_text(int cases, const std::optional<Judged>& judged, const InputKind&
     add_judged(*judged, facts);
   else
     facts.add("cases", grouped(cases) + ", without classes");
-  facts.add("inputs", "grey levels of images by " + binarise_text(inputs.binarise));
+  facts.add("inputs", inputs_text(inputs.used()));
   facts.add("time", human_seconds(seconds));
   for (const std::string& warning : inputs.warnings) facts.add("warning", warning);
   print(facts.text());
@@ -109,9 +114,10 @@ int print_class_score(const ClassScoreArguments& arguments, const std::string& b
                       ": its name does not say the format (must end in .csv)");
     check_output(arguments.predictions, arguments.force);
   }
-  const InputKind inputs = input_kind(arguments.model, binarise);
+  InputKind inputs = input_kind(arguments.model, binarise);
   Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test",
                                arguments.predictions.empty());
+  inputs.grey_levels = data.grey_levels;
   const bool unknown = data.labels.empty();
   if (unknown) data.labels.assign(static_cast<std::size_t>(data.values.cols()), 0);
   if (!binarise.empty()) require_grey_levels(data, binarise);

@@ -187,9 +187,10 @@ constexpr const char* kTrainNotes =
     "hidden_units, negative, rule, optimiser,\n"
     "learning_rate, batch, updates, resumed_at, seed, evaluations [update, mean_log_likelihood, with\n"
     "--validate validation_mean_log_likelihood, and with a tracked log Z also log_z, log_z_std_error,\n"
-    "status, round_trips; of a deep model then mean_log_likelihood_bound and so on], seconds,\n"
-    "warnings; with --discriminative:\n"
-    "out, inputs, hidden, classes, hidden_units, binarise, optimiser, learning_rate, batch,\n"
+    "status, round_trips; of a deep model mean_log_likelihood_bound and\n"
+    "validation_mean_log_likelihood_bound instead], seconds, warnings; with --discriminative:\n"
+    "out, inputs, hidden, classes, hidden_units, binarise (null: no grey levels), optimiser,\n"
+    "learning_rate, batch,\n"
     "updates, resumed_at, seed, evaluations [update, error_rate, mean_log_likelihood], seconds,\n"
     "warnings.";
 
@@ -238,9 +239,10 @@ void add_train(Program& program) {
                  fmt::format("Of {}: {}.", readers(option), option.meaning));
   command.text(&arguments->rule, "--rule R",
                "Update rule of the negative phase: gibbs, flip or blend:SHARE (default: gibbs).");
-  command.flag(&arguments->discriminative, "--discriminative",
-               "Train the classes of the data set's labels given its inputs, by exact gradients from a fresh "
-               "start: of optimisers without --momentum, --rate-decay and --weight-decay.");
+  command.flag(
+      &arguments->discriminative, "--discriminative",
+      "Train the classes of the data set's labels given its inputs, by exact gradients from a fresh "
+      "start: of optimisers without --momentum, --rate-decay and --weight-decay.");
   command.text(&arguments->hidden_units, "--hidden-units U",
                "Hidden units: bernoulli, continuous, or the s of multivalued units X(s) (default: "
                "bernoulli).");
@@ -280,8 +282,9 @@ void add_train(Program& program) {
                "Start a deep model from so many epochs of each RBM of its stack, trained by "
                "contrastive divergence, each on states drawn from the one below; persistent chains "
                "start at cases.");
-  command.text(&arguments->start, "--start MODEL",
-               "Start from a model of the same layers and units, persistent chains 50 sweeps from cases.");
+  command.text(
+      &arguments->start, "--start MODEL",
+      "Start from a model of the same layers and units, persistent chains 50 sweeps from cases.");
   command.integer(
       &arguments->evaluate, "--evaluate EVERY", 1,
       "Print the mean log-likelihood of the cases before the first update, after every EVERY updates "

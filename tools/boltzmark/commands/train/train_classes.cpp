@@ -120,9 +120,13 @@ void ClassTrainRun::evaluate() {
   finish_output();
 }
 
+// A threshold that no input went through is none that others should.
+std::optional<BinariseOptions> ClassTrainRun::binarised() const {
+  return data_.grey_levels ? std::optional(arguments_.class_binarise()) : std::nullopt;
+}
+
 void ClassTrainRun::save_model() const {
-  about_file(arguments_.out,
-             [&] { write_discriminative(model(), arguments_.out, arguments_.class_binarise()); });
+  about_file(arguments_.out, [&] { write_discriminative(model(), arguments_.out, binarised()); });
 }
 
 void ClassTrainRun::print_result(std::uint64_t resumed_at) const {
@@ -140,7 +144,7 @@ void ClassTrainRun::print_result(std::uint64_t resumed_at) const {
               .set("hidden", model().hidden())
               .set("classes", model().classes())
               .set("hidden_units", model().hidden_unit().name())
-              .set("binarise", binarise_text(arguments_.class_binarise()))
+              .set("binarise", text_of(binarised()))
               .set("optimiser", std::string(options.optimiser.name()))
               .set("learning_rate", options.learning_rate)
               .set("batch", options.batch)
@@ -160,7 +164,7 @@ void ClassTrainRun::print_result(std::uint64_t resumed_at) const {
   facts.add("training",
             fmt::format("{} updates of {} cases, {}, rate {}", grouped(trainer_.updates()),
                         options.batch, options.optimiser.name(), options.learning_rate));
-  facts.add("inputs", "grey levels of images by " + binarise_text(arguments_.class_binarise()));
+  facts.add("inputs", inputs_text(binarised()));
   facts.add("time", human_seconds(watch_.seconds()));
   for (const std::string& warning : warnings_) facts.add("warning", warning);
   if (printed_) print("\n");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,8 @@ class ClassTrainRun {
   /// Notes and prints how good the model is now.
   void evaluate();
   void save_model() const;
+  /// How grey levels among the cases became inputs; none where there were none.
+  std::optional<BinariseOptions> binarised() const;
   void print_result(std::uint64_t resumed_at) const;
 
  private:

@@ -65,6 +65,14 @@ bool holds_bits(const CaseValues& values) {
   return values.all([](float x) { return x == 0 || x == 1; });
 }
 
+// Whether no value is a mean.
+bool holds_values(Unit unit, const CaseValues& values) {
+  if (!unit.is_discrete()) return true;
+  if (unit.is_bernoulli()) return holds_bits(values);
+  return values.all(
+      [unit](float x) { return unit.holds(static_cast<double>(x), kStateTolerance); });
+}
+
 // Likelihoods are of states, not of means.
 void require_evaluable(const Dataset& data, Unit unit) {
   if (unit.has_scale() || (unit.is_bernoulli() && holds_bits(data.values))) return;
@@ -411,10 +419,11 @@ void TrainRun::save_model() const {
 
 std::vector<std::string> TrainRun::warnings() const {
   std::vector<std::string> all;
-  if (model().layer(0).unit.is_bernoulli() && !holds_bits(data_.values) &&
-      arguments_.binarise != "grey" && !arguments_.draws_cases())
-    all.emplace_back(
-        "values between 0 and 1 are taken as means (--binarise makes bits of them)");
+  const Unit unit = model().layer(0).unit;
+  if (arguments_.binarise != "grey" && !arguments_.draws_cases() &&
+      !holds_values(unit, data_.values))
+    all.push_back(fmt::format("values between those of {} units are taken as means{}", unit.name(),
+                              unit.is_bernoulli() ? " (--binarise makes bits of them)" : ""));
   if (!overlap_.empty()) all.push_back(overlap_);
   if (fell_far(curves())) all.push_back(fall_text(curves()));
   if (const std::string text = refused_text(curves()); !text.empty()) all.push_back(text);
