@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -157,20 +158,28 @@ double mean_value(Unit unit, double input) {
 }
 
 // How far from the likelier end: so many steps of a discrete unit, each as likely as the step before it times
-// e^{-|input| spacing}; of a continuous one the exponential law that ends at the other end.
+// e^{-|input| spacing}.
 double value_at(Unit unit, double input, double uniform) {
-  if (!unit.is_discrete()) {
-    const double rate = std::abs(input), width = unit.highest() - unit.lowest();
-    const double away =
-        rate > 0 ? -std::log1p(uniform * std::expm1(-rate * width)) / rate : uniform * width;
-    return input > 0 ? unit.highest() - std::min(away, width)
-                     : unit.lowest() + std::min(away, width);
-  }
+  if (!unit.is_discrete())
+    return ValueRange{unit.lowest(), unit.highest()}.value_at(input, uniform);
   const double step = -std::abs(input) * unit.spacing(), all = unit.values();
   const double steps =
       step < 0 ? std::log1p(uniform * std::expm1(all * step)) / step : uniform * all;
   const int away = std::min(unit.steps(), static_cast<int>(steps));
   return unit.value(input > 0 ? unit.steps() - away : away);
+}
+
+double ValueRange::log_integral(double input) const {
+  const double half = width() / 2;
+  return input * (low + half) + std::log(half) + log_partition(Unit::continuous(), input * half);
+}
+
+// From the likelier end, by the exponential law that ends at the other one.
+double ValueRange::value_at(double input, double uniform) const {
+  const double rate = std::abs(input), all = width();
+  const double away =
+      rate > 0 ? -std::log1p(uniform * std::expm1(-rate * all)) / rate : uniform * all;
+  return input > 0 ? high - std::min(away, all) : low + std::min(away, all);
 }
 
 }  // namespace boltzmark

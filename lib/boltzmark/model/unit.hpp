@@ -94,4 +94,15 @@ double mean_value(Unit unit, double input);
 /// Invariant  the unit is not Gaussian
 double value_at(Unit unit, double input, double uniform);
 
+/// Values between two ends, or one where both are the same.
+struct ValueRange {
+  double low = 0, high = 0;
+
+  double width() const { return high - low; }
+  /// Of a range of some width: log int e^{input x} dx, and the value that a uniform number in (0, 1) stands for, the
+  /// density being ~ e^{input x}.
+  double log_integral(double input) const;
+  double value_at(double input, double uniform) const;
+};
+
 }  // namespace boltzmark

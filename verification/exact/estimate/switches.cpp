@@ -150,6 +150,77 @@ TEST_CASE(
   CHECK(estimate.status == Status::not_converged);
 }
 
+TEST_CASE("patterns that several continuous units hold together are found with their masses") {
+  // As above with h in [-1, 1], (1 + h) / 2 in place of being on; the biases by a sum over cells.
+  constexpr int kPatterns = 12, kUnits = 3, kOwn = 10, kShared = 5, kCells = 30;
+  constexpr double own = 4, shared = 6, threshold = 2.4;
+  const auto at = [](int k) { return -1 + (k + 0.5) * 2 / kCells; };
+  const auto alone = [&](double bias, double h) {
+    return bias * h + kOwn * std::log1p(std::exp(own * (1 + h) / 2));
+  };
+  const auto together = [&](double sum) {  // of h
+    return kShared * std::log1p(std::exp(shared * ((kUnits + sum) / 2 - threshold)));
+  };
+  const auto on_to_off = [&](double bias) {
+    double on = 0, off = 0;
+    for (int i = 0; i < kCells; ++i)
+      for (int j = 0; j < kCells; ++j)
+        for (int k = 0; k < kCells; ++k) {
+          const double x = at(i), y = at(j), z = at(k);
+          const double mass = std::exp(alone(bias, x) + alone(bias, y) + alone(bias, z) +
+                                       together(x + y + z) - kUnits * alone(bias, -1));
+          (std::min({x, y, z}) > 0 ? on : off) += mass;
+        }
+    return on / off;
+  };
+  double low = -40, high = 0;
+  for (int n = 0; n < 40; ++n) (on_to_off((low + high) / 2) > kOn ? high : low) = (low + high) / 2;
+  const int visible = kUnits * kOwn + kShared;
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kPatterns * visible, kPatterns * kUnits);
+  Eigen::VectorXd b = Eigen::VectorXd::Constant(w.rows(), own / 2);
+  for (int p = 0; p < kPatterns; ++p) {
+    for (int k = 0; k < kUnits; ++k) {
+      w.col(p * kUnits + k).segment(p * visible + k * kOwn, kOwn).setConstant(own / 2);
+      w.col(p * kUnits + k).segment(p * visible + kUnits * kOwn, kShared).setConstant(shared / 2);
+    }
+    b.segment(p * visible + kUnits * kOwn, kShared)
+        .setConstant(shared * (kUnits / 2.0 - threshold));
+  }
+  const Layered model(
+      {Layer{Unit::bernoulli(), b, {}},
+       Layer{Unit::continuous(), Eigen::VectorXd::Constant(kPatterns * kUnits, low), {}}},
+      {w});
+  Chains off(model, 100);
+  Stream stream(make_key(7, "patterns"), Purpose::test);
+  double greatest = -1e300;
+  for (int k = 0; k < kCells; ++k) greatest = std::max(greatest, alone(low, -1.0 * k / kCells));
+  greatest = std::max(greatest, alone(low, -1));
+  for (int n = 0; n < 100; ++n) {
+    for (int j = 0; j < kPatterns * kUnits; ++j) {
+      double h = 0;
+      do h = stream.uniform(-1, 0);
+      while (stream.uniform() > std::exp(alone(low, h) - greatest));
+      off.set(1, j, n, static_cast<float>(h));
+    }
+    const Eigen::VectorXd inputs = b + w * off.get_chain(n)[1];
+    for (int i = 0; i < model.size(0); ++i)
+      off.set(0, i, n, stream.bernoulli(1 / (1 + std::exp(-inputs[i]))) ? 1.0F : 0.0F);
+  }
+  const Switches found = switch_units(model, {.states = {off}}, make_key(5, "switches"));
+  double mass = 0;  // of the patterns alone: single units have some as well
+  int patterns = 0;
+  for (const UnitSwitch& of : found.units) {
+    if (of.others.size() + 1 != kUnits) continue;
+    mass += of.share * std::exp(of.log_ratio);
+    ++patterns;
+  }
+  CHECK(patterns == kPatterns);
+  CHECK(mass == Approx(kPatterns * kOn).epsilon(0.35));
+  Estimate estimate = ok_estimate();
+  hold_to_switches(found, 0, estimate);
+  CHECK(estimate.status == Status::not_converged);
+}
+
 TEST_CASE(
     "ends of continuous units, and of those of many values, that a run never came to are found with their masses") {
   // Blocks of a hidden unit on [-1, 1] and visible ones of two values, free where it is at -1: Z(h) of a block is
@@ -230,7 +301,7 @@ TEST_CASE("rare switches come in the order of what they hold, not of what they g
   // A visible unit is on in 55 % of all states; of a hidden one of X(3) mean field takes the highest of four values for
   // likelier, but the samples have it at each of the lowest two by half.
   const Layered model({Layer{Unit::bernoulli(), Eigen::VectorXd::Constant(1, 0.2), {}},
-                       Layer{Unit::multivalued(3), Eigen::VectorXd::Constant(1, 0.5), {}}},
+                       Layer{Unit::multivalued(3), Eigen::VectorXd::Constant(1, 1.5), {}}},
                       {Eigen::MatrixXd::Zero(1, 1)});
   Chains states(model, 30);
   for (int n = 0; n < 30; ++n) {
@@ -305,7 +376,7 @@ TEST_CASE("units that are next to nothing each are looked at where all together 
 
 TEST_CASE("where rare units are too many to be moved, those drawn among them tell what all hold") {
   // Gates of their own patches, at e^-5.8 to e^-4.2 of the mass without, so that many states have several.
-  constexpr int kMany = 150, kOf = 6, kSamples = 100;
+  constexpr int kMany = 200, kOf = 6, kSamples = 100;
   Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kMany * kOf, kMany);
   Eigen::VectorXd c(kMany);
   std::vector<double> odds;

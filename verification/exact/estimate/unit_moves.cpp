@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "boltzmark/estimate/places/held_means.hpp"
@@ -26,6 +27,20 @@ Eigen::VectorXd values_in(const Layered& model, const StateSpace& space, std::si
     values[number] = space.value(u, state);
   }
   return values;
+}
+
+// Units that go from where they are to a value.
+UnitMove to_value(const std::vector<Eigen::Index>& units, double to) {
+  return {units, std::vector(units.size(), ValueRange{}),
+          std::vector(units.size(), ValueRange{to, to})};
+}
+
+void check_mean(const Eigen::VectorXd& means, double truth) {
+  const auto rounds = static_cast<double>(means.size());
+  const double error =
+      std::sqrt((means.array() - means.mean()).square().sum() / (rounds - 1) / rounds);
+  CHECK(std::abs(means.mean() - truth) < 4.5 * error + 0.001 * truth);  // of the cells
+  CHECK(error < 0.05 * truth);
 }
 
 }  // namespace
@@ -92,8 +107,8 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
           while (n + 1 < law.size() && (u -= law[n]) > 0) ++n;
           states.col(c) = values_in(model, space, at[n]).cast<float>();
         }
-        const MovedUnits moved =
-            mover.move({{{first}, to}}, 3, states, make_key(static_cast<std::uint64_t>(r), "move"));
+        const MovedUnits moved = mover.move({to_value({first}, to)}, 3, states,
+                                            make_key(static_cast<std::uint64_t>(r), "move"));
         means[r] = moved.log_weights.array().exp().mean();
         CHECK((moved.values.row(first).array() == static_cast<float>(to)).all());
       }
@@ -106,25 +121,9 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
   }
 }
 
-TEST_CASE(
-    "weights of units that are moved together, and of all values on the way, have the mass for their mean") {
-  // Two of three hidden Bernoulli units together; and a continuous one, whose Z(c) is a product over the visible units.
+TEST_CASE("weights of units that are moved together have the mass for their mean") {
   const Layered pair = enumeration_test::random_network({0, 0}, {3, 3}, 1.2, 5);
-  const Eigen::Vector3d b(0.4, -0.7, 0.2), w(1.9, -1.1, 0.8);
-  Layered single({Layer{Unit::bernoulli(), b, {}},
-                  Layer{Unit::continuous(), Eigen::VectorXd::Constant(1, -1.2), {}}},
-                 {Eigen::MatrixXd(w)});
-  const auto z_of = [&](double c) {
-    return std::exp(-1.2 * c) * (1 + (b + c * w).array().exp()).prod();
-  };
-  const float first = -0.85F;
-  const double half = 0.25;
-  double beyond = 0;
-  const int cells = 2000;
-  for (int k = 0; k < cells; ++k)
-    beyond += z_of(half + (1 - half) * (k + 0.5) / cells) * (1 - half) / cells;
-
-  const UnitMover pairs(pair), continuous(single);
+  const UnitMover mover(pair);
   const StateSpace space(pair);
   double both_on = 0, both_off = 0;
   std::vector<std::size_t> off;
@@ -136,18 +135,10 @@ TEST_CASE(
     both_off += p;
     off.push_back(x);
   }
-  const auto check = [](const Eigen::VectorXd& means, double truth) {
-    const auto rounds = static_cast<double>(means.size());
-    const double error =
-        std::sqrt((means.array() - means.mean()).square().sum() / (rounds - 1) / rounds);
-    CHECK(std::abs(means.mean() - truth) < 4.5 * error + 0.005 * truth);  // of the midpoint rule
-    CHECK(error < 0.05 * truth);
-  };
   const int rounds = 400;
-  Eigen::VectorXd of_pair(rounds), of_single(rounds);
+  Eigen::VectorXd means(rounds);
   Stream stream(make_key(4, "moves"), Purpose::test);
   for (int r = 0; r < rounds; ++r) {
-    const StreamKey key = make_key(static_cast<std::uint64_t>(r), "move");
     Eigen::MatrixXf states(6, kMovedChains);
     for (int c = 0; c < kMovedChains; ++c) {
       double u = stream.uniform() * both_off;
@@ -155,18 +146,69 @@ TEST_CASE(
       while (n + 1 < off.size() && (u -= space.p()[static_cast<Eigen::Index>(off[n])]) > 0) ++n;
       states.col(c) = values_in(pair, space, off[n]).cast<float>();
     }
-    const MovedUnits two = pairs.move({{{3, 5}, 1}}, 5, states, key);
-    of_pair[r] = two.log_weights.array().exp().mean();
-    CHECK((two.values.row(5).array() == 1).all());
-    of_single[r] = continuous
-                       .move({{{3}, 1, half}}, 37,
-                             Eigen::Vector4f(0, 0, 0, first).replicate(1, kMovedChains), key)
-                       .log_weights.array()
-                       .exp()
-                       .mean();
+    const MovedUnits moved = mover.move({to_value({3, 5}, 1)}, 5, states,
+                                        make_key(static_cast<std::uint64_t>(r), "move"));
+    means[r] = moved.log_weights.array().exp().mean();
+    CHECK((moved.values.row(5).array() == 1).all());
   }
-  check(of_pair, both_on / both_off);
-  check(of_single, beyond / z_of(static_cast<double>(first)));
+  check_mean(means, both_on / both_off);
+}
+
+TEST_CASE(
+    "weights of continuous units that go from a range to another have the mass there for their mean") {
+  // Two hidden ones: Z(x, y) = e^{a x + c y} prod_i (1 + e^{b_i + v_i x + w_i y}), summed over cells.
+  const Eigen::Vector3d b(0.4, -0.7, 0.2), v(1.9, -1.1, 0.8), w(-0.6, 1.4, 1.2);
+  const double a = -1.2, c = 0.5;
+  Eigen::MatrixXd weights(3, 2);
+  weights << v, w;
+  const Layered model(
+      {Layer{Unit::bernoulli(), b, {}}, Layer{Unit::continuous(), Eigen::Vector2d(a, c), {}}},
+      {weights});
+  const UnitMover mover(model);
+  constexpr int kCells = 80;  // of each side
+  const auto middle = [](ValueRange range, int k) {
+    return range.low + (k + 0.5) / kCells * range.width();
+  };
+  const ValueRange all{-1, 1}, x_home{-0.9, -0.4}, x_end{0.25, 1}, y_home{-0.5, 0.3}, y_end{0.7, 1};
+  const auto law_on = [&](ValueRange xs, ValueRange ys) {
+    std::vector<double> law;
+    for (int k = 0; k < kCells * kCells; ++k) {
+      const double x = middle(xs, k / kCells), y = middle(ys, k % kCells);
+      law.push_back(std::exp(a * x + c * y) * (1 + (b + x * v + y * w).array().exp()).prod() *
+                    xs.width() * ys.width() / (kCells * kCells));
+    }
+    return law;
+  };
+  const auto sum = [](const std::vector<double>& law) {
+    return std::accumulate(law.begin(), law.end(), 0.0);
+  };
+  for (const bool both : {false, true}) {
+    UnitMove move{{3}, {x_home}, {x_end}};
+    if (both) move = {{3, 4}, {x_home, y_home}, {x_end, y_end}};
+    const ValueRange ys = both ? y_home : all;
+    const std::vector<double> home = law_on(x_home, ys);
+    const double home_mass = sum(home);
+    const int rounds = 400;
+    Eigen::VectorXd means(rounds);
+    Stream stream(make_key(5, "moves"), Purpose::test);
+    for (int r = 0; r < rounds; ++r) {
+      Eigen::MatrixXf states = Eigen::MatrixXf::Zero(5, kMovedChains);
+      for (int chain = 0; chain < kMovedChains; ++chain) {
+        double u = stream.uniform() * home_mass;
+        int k = 0;
+        while (k + 1 < kCells * kCells && (u -= home[static_cast<std::size_t>(k)]) > 0) ++k;
+        states(3, chain) = static_cast<float>(middle(x_home, k / kCells));
+        states(4, chain) = static_cast<float>(middle(ys, k % kCells));
+      }
+      const MovedUnits moved =
+          mover.move({move}, 7, states, make_key(static_cast<std::uint64_t>(r), "move"));
+      means[r] = moved.log_weights.array().exp().mean();
+      CHECK((moved.values.row(3).array() >= 0.25F).all());
+      CHECK((moved.values.row(4).minCoeff() >= 0.7F) == both);
+    }
+    INFO((both ? "both" : "one"));
+    check_mean(means, sum(law_on(x_end, both ? y_end : all)) / home_mass);
+  }
 }
 
 TEST_CASE("chains that each move a unit of their own are those of moves of one unit") {
@@ -176,8 +218,8 @@ TEST_CASE("chains that each move a unit of their own are those of moves of one u
   std::vector<UnitMove> moves;
   for (int c = 0; c < kMovedChains; ++c) {
     states.col(c).tail(3) = Eigen::Vector3f(-0.9F, 0.3F, 0.8F) * std::cos(static_cast<float>(c));
-    moves.push_back({{4 + c % 3}, c % 2 == 0 ? 1.0 : -1.0});
-    if (c % 5 == 0) moves.back().beyond = 0.1;
+    moves.push_back(to_value({4 + c % 3}, c % 2 == 0 ? 1.0 : -1.0));
+    if (c % 5 == 0) moves.back() = {{4, 5}, {{-0.95, 0.95}, {-1, 1}}, {{0.1, 1}, {-1, -0.2}}};
   }
   const StreamKey key = make_key(6, "moves");
   const MovedUnits together = mover.move(moves, 9, states, key);
@@ -199,4 +241,14 @@ TEST_CASE("mean field tells the mass of a gate's other value, and how far its in
     // From half of all units of the patch on to those of its pattern: twelve times 8 / 2.
     CHECK(gate.change == Approx(kPatch * 8 / 2.0).epsilon(0.05));
   }
+  // Of X(4) without weights a value holds e^{0.3 x} of the sum of all.
+  const Layered alone({Layer{Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}},
+                       Layer{Unit::multivalued(4), Eigen::VectorXd::Constant(1, 0.3), {}}},
+                      {Eigen::MatrixXd::Zero(1, 1)});
+  double all = 0;
+  for (int k = 0; k < 5; ++k) all += std::exp(0.3 * Unit::multivalued(4).value(k));
+  const HeldMeans highest =
+      hold_each(NumberedSides(alone, 1), Eigen::VectorXd::Zero(1), {{0}}, {1}).front();
+  CHECK(highest.log_ratio == Approx(0.3 - std::log(all)).margin(1e-12));
+  CHECK(highest.inputs[0] == Approx(0.3));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -36,10 +37,11 @@ RunSamples samples_of(const Layered& model, const VisitedStates& visited) {
 
 VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples) {
   VectorXd weights = samples.weights;
-  for (const Index place : rare.units) {
+  for (std::size_t k = 0; k < rare.units.size(); ++k) {
     const Eigen::ArrayXd values =
-        samples.values.row(rare.side->units[place]).transpose().cast<double>();
-    weights = (values >= rare.low && values <= rare.high).select(weights.array(), 0.0);
+        samples.values.row(rare.side->units[rare.units[k]]).transpose().cast<double>();
+    weights =
+        (values >= rare.homes[k].low && values <= rare.homes[k].high).select(weights.array(), 0.0);
   }
   return weights;
 }
@@ -68,12 +70,39 @@ double most_often(Unit unit, const Eigen::ArrayXd& values, const VectorXd& weigh
       static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin()));
 }
 
+bool is_range(Unit unit) {
+  constexpr int kFew = 16;
+  return !unit.is_discrete() || unit.values() > kFew;
+}
+
+// Half of what lies between two values.
+double half_step(Unit unit) { return unit.is_discrete() ? unit.spacing() / 2 : 0; }
+
+// Where nearly all are that are not beyond the middle of the way.
+ValueRange home_range(Unit unit, const Eigen::ArrayXd& values, VectorXd weights,
+                      const UnitSwitch& of) {
+  constexpr double kTail = 0.025;
+  for (Index n = 0; n < values.size(); ++n)
+    if (is_far(values[n], of)) weights[n] = 0;
+  const double all = weights.sum();
+  return {quantile(values, weights, kTail * all) - half_step(unit),
+          quantile(values, weights, (1 - kTail) * all) + half_step(unit)};
+}
+
+// What of the far half of a range holds nearly all, by a unit's input there.
+ValueRange end_range(Unit unit, double input, double from, double to) {
+  constexpr double kNats = 8;
+  const double half = std::abs(to - from) / 2, slope = to > from ? input : -input,
+               width = slope * half > kNats ? kNats / slope : half;
+  return to > from ? ValueRange{to - width, to + half_step(unit)}
+                   : ValueRange{to - half_step(unit), to + width};
+}
+
 // A unit that the samples hardly have at the end that is far from its mean, and often enough at one value or, of many
-// values, between two.
+// values, in a range.
 std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedSides& side,
                                       Index place) {
   constexpr double kRarely = 0.03;
-  constexpr int kFew = 16;
   const Unit unit = side.sides.enumerated[place];
   const Eigen::ArrayXd values = samples.values.row(side.units[place]).transpose().cast<double>();
   const VectorXd& weights = samples.weights;
@@ -81,24 +110,45 @@ std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedS
   found.side = &side;
   found.units = {place};
   UnitSwitch& of = found.of;
-  if (unit.is_discrete() && unit.values() <= kFew) {
-    of.from = most_often(unit, values, weights);
-    found.low = found.high = static_cast<float>(of.from);  // as samples are stored
-  } else {
-    found.low = quantile(values, weights, 0.25);
-    found.high = quantile(values, weights, 0.75);
-    of.from = (found.low + found.high) / 2;
-    found.width = found.high - found.low + (unit.is_discrete() ? unit.spacing() : 0);
-    if (!(found.width > 0)) return {};
-  }
   const double mean = (values * weights.array()).sum();
   of.unit = static_cast<int>(side.units[place]);
   of.to = 2 * mean > unit.lowest() + unit.highest() ? unit.lowest() : unit.highest();
+  of.from = is_range(unit) ? quantile(values, weights, 0.5) : most_often(unit, values, weights);
+  if (of.from == of.to) return {};
+  const auto stored = static_cast<double>(static_cast<float>(of.from));  // as samples are
+  found.homes = {is_range(unit) ? home_range(unit, values, weights, of)
+                                : ValueRange{stored, stored}};
+  if (is_range(unit) && !(found.homes[0].width() > 0)) return {};
   of.share = weights_at_home(found, samples).sum();
   for (Index n = 0; n < values.size(); ++n)
     if (is_far(values[n], of)) of.met += weights[n];
-  if (of.met > kRarely || of.share < kOften || of.from == of.to) return {};
+  if (of.met > kRarely || of.share < kOften) return {};
   return found;
+}
+
+// Sets where its units move to by their inputs there, and makes a mass of what is a density until then.
+void set_ends(const VectorXd& inputs, RareSwitch& rare) {
+  rare.ends.clear();
+  for (std::size_t k = 0; k < rare.units.size(); ++k) {
+    const Unit unit = rare.side->sides.enumerated[rare.units[k]];
+    const double input = inputs[static_cast<Index>(k)], to = rare.of.to;
+    if (!is_range(unit)) {
+      rare.ends.push_back({to, to});
+      continue;
+    }
+    rare.ends.push_back(end_range(unit, input, rare.of.from, to));
+    rare.likely += rare.ends.back().log_integral(input) - input * to -
+                   (unit.is_discrete() ? std::log(unit.spacing()) : 0);
+  }
+}
+
+// Whether two go the same way.
+bool go_alike(const RareSwitch& one, const RareSwitch& other) {
+  constexpr double kNear = 0.25;  // of the way, where they are ranges
+  const bool ranges = one.homes[0].width() > 0;
+  const double apart = std::abs(one.of.from - other.of.from);
+  return one.of.to == other.of.to && ranges == (other.homes[0].width() > 0) &&
+         apart <= (ranges ? kNear * std::abs(one.of.to - one.of.from) : 0);
 }
 
 // A rare switch with those whose weights have at least such a cosine with its own; none has one with no weights (NaN).
@@ -106,12 +156,13 @@ RareSwitch group_about(Index k, const std::vector<RareSwitch>& rare, const Eigen
                        float least) {
   RareSwitch group = rare[k];
   group.units.clear();
+  group.homes.clear();
   for (Index j = 0; j < std::ssize(rare); ++j) {
     const RareSwitch& other = rare[j];
     const bool alike = j == k || cosines[j] >= least;
-    if (!alike || other.width > 0 || other.of.from != group.of.from || other.of.to != group.of.to)
-      continue;
+    if (!alike || !go_alike(group, other)) continue;
     group.units.push_back(other.units[0]);
+    group.homes.push_back(other.homes[0]);
     if (j != k) group.of.others.push_back(other.of.unit);
   }
   return group;
@@ -134,7 +185,6 @@ std::vector<RareSwitch> joint_switches(const NumberedSides& side, const RunSampl
   const Eigen::MatrixXf cosines = columns.transpose() * columns;
   std::set<UnitGroup> found;
   for (Index k = 0; k < count; ++k) {
-    if (rare[k].width > 0) continue;
     for (const float least : {kParallel, 0.7F, 0.5F, 0.35F}) {
       RareSwitch group = group_about(k, rare, cosines.col(k), least);
       if (group.units.size() < 2 || (least < kParallel && group.units.size() > kMost)) continue;
@@ -178,8 +228,9 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
   std::vector<HeldMeans> held = hold_each(side, means, groups, ends);
   for (std::size_t k = 0; k < rare.size(); ++k) {
     rare[k].likely = held[k].log_ratio;
+    set_ends(held[k].inputs, rare[k]);
     rare[k].change = std::abs((rare[k].of.to - rare[k].of.from) * held[k].change);
-    rare[k].end = std::move(held[k].ends);
+    rare[k].means = std::move(held[k].ends);
     all.push_back(std::move(rare[k]));
   }
 }
@@ -190,8 +241,8 @@ void drop_told_twice(std::vector<RareSwitch>& all) {
     return one.units.size() > 1 &&
            std::any_of(all.begin(), all.end(), [&](const RareSwitch& other) {
              return other.side != one.side && other.units.size() > 1 &&
-                    other.units.size() < one.units.size() && is_switched(one.end, other.of) &&
-                    is_switched(other.end, one.of);
+                    other.units.size() < one.units.size() && is_switched(one.means, other.of) &&
+                    is_switched(other.means, one.of);
            });
   };
   std::vector<RareSwitch> kept;

@@ -25,13 +25,14 @@ RunSamples samples_of(const Layered& model, const VisitedStates& visited);
 /// A switch that a run hardly made, and what mean field tells of it.
 struct RareSwitch {
   UnitSwitch of;
-  double low = 0, high = 0;  ///< between which its unit is most often
-  double width = 0;          ///< of these values; 0: there is one
   const NumberedSides* side = nullptr;
-  UnitGroup units = {};      ///< what moves
-  double likely = 0;         ///< log ratio
-  double change = 0;         ///< by which the units' inputs move on the way, in nats
-  Eigen::VectorXf end = {};  ///< means of all units there
+  UnitGroup units = {};  ///< what moves
+  std::vector<ValueRange> homes =
+      {};  ///< where each of these is most often: a value, or a range of many
+  std::vector<ValueRange> ends = {};  ///< where each moves to, likewise
+  double likely = 0;                  ///< log ratio
+  double change = 0;                  ///< by which the units' inputs move on the way, in nats
+  Eigen::VectorXf means = {};         ///< of all units there
 
   /// How often right samples of so many visits have it.
   double expected(double visits) const { return visits * of.share * std::exp(likely); }
@@ -52,7 +53,7 @@ bool is_switched(const Column& values, const UnitSwitch& of) {
                      [&](int unit) { return is_far(values[unit], of); });
 }
 
-/// Returns the samples' weights, those apart of which a unit of the switch is not where it is most often.
+/// Returns the samples' weights, those apart of which a unit of the switch is not at home.
 Eigen::VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples);
 
 /// Finds the switches of units of both sides, and of those whose weights point alike, that samples have with a share of

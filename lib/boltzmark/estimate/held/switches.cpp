@@ -37,7 +37,7 @@ struct Steps {
 // What steps waste is about change / (2 steps) nats: a quarter of one, or one where there are many. Where not all can be
 // moved, those are that are met so often that they are not held together.
 Steps steps_of(const std::vector<RareSwitch>& candidates, double visits) {
-  constexpr double kWeights = 0x1p33, kSweeps = 20000;
+  constexpr double kWeights = 0x1p34, kSweeps = 20000;
   if (candidates.empty()) return {};
   const auto weights = static_cast<double>(candidates[0].side->sides.weights.size());
   const double all = std::max(kSweeps, kWeights / std::max(1.0, weights)) / kMovedChains;
@@ -74,14 +74,9 @@ Eigen::MatrixXf starts_of(const RareSwitch& candidate, const RunSamples& samples
   return states;
 }
 
-double log_weight_of(const RareSwitch& candidate, const MovedUnits& moved, Index chain) {
-  return moved.log_weights[chain] - (candidate.width > 0 ? std::log(candidate.width) : 0);
-}
-
 UnitMove move_of(const RareSwitch& candidate) {
-  UnitMove move{{candidate.of.unit}, candidate.of.to};
-  move.units.insert(move.units.end(), candidate.of.others.begin(), candidate.of.others.end());
-  if (candidate.width > 0) move.beyond = (candidate.of.from + candidate.of.to) / 2;
+  UnitMove move{{}, candidate.homes, candidate.ends};
+  for (const Index place : candidate.units) move.units.push_back(candidate.side->units[place]);
   return move;
 }
 
@@ -192,8 +187,7 @@ void move_drawn(const UnitMover& mover, const UnmovedRest& rest, const RunSample
         std::any_of(moved_before.begin(), moved_before.end(),
                     [&](const UnitSwitch& of) { return is_switched(moved.values.col(c), of); });
     if (is_before || rest.first_in(moved.values, c) != k) continue;
-    drawn[d].mass = rest[k].of.share *
-                    std::exp(std::min(log_weight_of(rest[k], moved, c), kGreatest)) /
+    drawn[d].mass = rest[k].of.share * std::exp(std::min(moved.log_weights[c], kGreatest)) /
                     rest.probability(k);
   }
 }
@@ -261,8 +255,6 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
                                     : "");
     moved[k] = mover.move({move_of(candidate)}, steps.of[k], starts_of(candidate, samples, evenly),
                           derive_key(key, name));
-    for (Index c = 0; c < kMovedChains; ++c)
-      moved[k].log_weights[c] = log_weight_of(candidate, moved[k], c);
   });
   const Flags all_chains = Flags::Constant(kMovedChains, true);
   for (std::size_t k = 0; k < moved.size(); ++k)

@@ -59,7 +59,11 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
   other = (sides.weights * means).colwise() + sides.other_input;
   MatrixXd entropies =
       by_unit(sides.enumerated, inputs, log_partition) - inputs.cwiseProduct(means);
-  for (Index c = 0; c < means.cols(); ++c) entropies(held[c], c).setZero();
+  for (Index c = 0; c < means.cols(); ++c)
+    for (const Index u : held[c]) {
+      const Unit unit = sides.enumerated[u];
+      entropies(u, c) = unit.is_discrete() ? unit.log_weight() : 0;
+    }
   const MatrixXd of_others = by_unit(sides.other, other, log_partition);
   VectorXd log_z = means.transpose() * sides.bias + entropies.colwise().sum().transpose() +
                    of_others.colwise().sum().transpose();
@@ -88,6 +92,7 @@ std::vector<HeldMeans> hold_each(const NumberedSides& side, const VectorXd& mean
       const auto column = static_cast<Index>(k - first);
       found[k] = {.log_ratio = ends.log_z[column] - free.log_z[0],
                   .change = (ends.inputs.col(column) - free.inputs)(groups[k]).sum(),
+                  .inputs = ends.inputs.col(column)(groups[k]),
                   .ends = Eigen::VectorXf(std::ssize(side.units) + std::ssize(side.others))};
       found[k].ends(side.units) = ends.means.col(column).cast<float>();
       found[k].ends(side.others) = ends.others.col(column).cast<float>();

@@ -23,9 +23,11 @@ using UnitGroup = std::vector<Eigen::Index>;
 
 /// What mean field tells of a value of a group.
 struct HeldMeans {
-  double log_ratio = 0;       ///< of the mass of states that have it, to that of all
-  double change = 0;          ///< of its units' inputs in all, to what they are where none is held
-  Eigen::VectorXf ends = {};  ///< means of all units [units], the lowest layer first
+  double log_ratio =
+      0;  ///< of the mass of states that have it, to that of all; of continuous units a density
+  double change = 0;  ///< of its units' inputs in all, to what they are where none is held
+  Eigen::VectorXd inputs = {};  ///< of its units
+  Eigen::VectorXf ends = {};    ///< means of all units [units], the lowest layer first
 };
 
 /// Finds it by a few updates from means of the side's units, for each of some groups held at a value.

@@ -1,15 +1,39 @@
 #include "boltzmark/estimate/places/unit_moves.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
 #include "boltzmark/random/draws.hpp"
+#include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
 
 using Eigen::Index;
+
+namespace {
+
+/// A unit of a chain on its way.
+struct MovingUnit {
+  UnitPlace place;
+  ValueRange from, to;
+  double value;
+
+  ValueRange range_at(double share) const {
+    return {from.low + (to.low - from.low) * share, from.high + (to.high - from.high) * share};
+  }
+
+  // Takes it from one share of its way to another, and tells the log weight of that.
+  double go(double here, double there, double input, Stream& stream) {
+    const ValueRange old = range_at(here), now = range_at(there);
+    const bool is_range = now.width() > 0;
+    const double next = now.low + (is_range ? (value - old.low) / old.width() * now.width() : 0);
+    const double gained = (next - value) * input;
+    value = is_range ? now.value_at(input, stream.uniform()) : next;
+    return gained + (is_range ? std::log(now.width() / old.width()) : 0);
+  }
+};
+
+}  // namespace
 
 // Units on their way are at no value of theirs.
 UnitMover::UnitMover(const Layered& model)
@@ -27,41 +51,35 @@ MovedUnits UnitMover::move(const std::vector<UnitMove>& moves, int steps,
     for (int c = 0; c < kMovedChains; ++c)
       chains.set(places_[u].layer, places_[u].unit, c, states(u, c));
   SideInputs inputs{.parity = parity};
-  const auto input_of = [&](const UnitPlace& place, int c) {
-    return static_cast<double>(inputs.layers[place.layer / 2][place.unit * kChainBlock + c]);
-  };
+  std::vector<std::vector<MovingUnit>> moving(kMovedChains);
+  std::vector<Stream> streams;
+  for (int c = 0; c < kMovedChains; ++c) {
+    streams.emplace_back(key, Purpose::metropolis, static_cast<std::uint64_t>(c));
+    const UnitMove& move = moves[moves.size() > 1 ? c : 0];
+    for (std::size_t k = 0; k < move.units.size(); ++k) {
+      const Index u = move.units[k];
+      const double value = states(u, c);
+      const ValueRange from = move.from[k].width() > 0 ? move.from[k] : ValueRange{value, value};
+      moving[c].push_back({places_[u], from, move.to[k], value});
+    }
+  }
   MovedUnits moved{Eigen::VectorXd::Zero(kMovedChains), {}};
-  std::vector<LogSum> beyond(kMovedChains);
-  const auto move_of = [&](int c) -> const UnitMove& { return moves[moves.size() > 1 ? c : 0]; };
   half_sweep(packed_, chains, draws, {}, 1 - parity);
   for (int t = 1; t <= steps; ++t) {
     const SweepOptions at{.first_sweep = static_cast<std::uint64_t>(t)};
+    const double here = (t - 1.0) / steps, there = static_cast<double>(t) / steps;
     fill_inputs(packed_, chains, inputs);
     for (int l = parity; l < model_->layers(); l += 2)
       draw_layer(packed_, chains, draws, at, l, inputs.layers[l / 2]);
-    for (int c = 0; c < kMovedChains; ++c) {
-      const UnitMove& move = move_of(c);
-      double gained = 0;
-      for (const Index u : move.units) {
-        const double from = states(u, c), way = move.to - from;
-        gained += way / steps * input_of(places_[u], c);
-        chains.set(places_[u].layer, places_[u].unit, c,
-                   static_cast<float>(from + way * t / steps));
+    for (int c = 0; c < kMovedChains; ++c)
+      for (MovingUnit& one : moving[c]) {
+        const auto [layer, unit] = one.place;
+        const double input = inputs.layers[layer / 2][unit * kChainBlock + c];
+        moved.log_weights[c] += one.go(here, there, input, streams[c]);
+        chains.set(layer, unit, c, static_cast<float>(one.value));
       }
-      moved.log_weights[c] += gained;
-      if (!move.beyond) continue;
-      const double from = states(move.units[0], c), way = move.to - from;
-      const double width = std::abs(way / steps);
-      const double past = (from + way * t / steps - *move.beyond) * (way > 0 ? 1 : -1);
-      // Of the step's surroundings, what is beyond and not past the end.
-      if (const double part = std::min(width, past + width / 2) - (t < steps ? 0 : width / 2);
-          part > 0)
-        beyond[c].add(moved.log_weights[c] + std::log(part));
-    }
     half_sweep(packed_, chains, draws, at, 1 - parity);
   }
-  for (int c = 0; c < kMovedChains; ++c)
-    if (move_of(c).beyond) moved.log_weights[c] = beyond[c].log();
   moved.values = all_values(chains);
   return moved;
 }
