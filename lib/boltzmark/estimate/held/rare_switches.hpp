@@ -27,8 +27,8 @@ struct RareSwitch {
   UnitSwitch of;
   const NumberedSides* side = nullptr;
   UnitGroup units = {};  ///< what moves
-  std::vector<ValueRange> homes =
-      {};  ///< where each of these is most often: a value, or a range of many
+  /// Where each of these is most often: a value, or a range of many.
+  std::vector<ValueRange> homes = {};
   std::vector<ValueRange> ends = {};  ///< where each moves to, likewise
   double likely = 0;                  ///< log ratio
   double change = 0;                  ///< by which the units' inputs move on the way, in nats
