@@ -169,3 +169,10 @@ TEST_CASE("a model whose smaller side has 40 units or fewer is not refused for i
   const std::string path = saved(random_rbm(60, 4, 0.5, 2), folder / "tall.npz");
   CHECK(run({"exact", path, "--json"}).code == 0);
 }
+
+TEST_CASE("more temperatures than single precision tells apart are refused by their option") {
+  const Files files;
+  for (const char* ladder : {"linear", "adaptive"})
+    check_refused(run({"estimate", files.good, "--temperatures", "20000000", "--ladder", ladder}),
+                  {"--temperatures"});
+}

@@ -62,9 +62,15 @@ std::optional<Ladder> make_ladder(const EstimateArguments& arguments) {
   require_memory(fmt::format("{} temperatures", grouped(rungs)), kLadderBytes * rungs,
                  "lower --temperatures");
   if (name == "linear" && arguments.temperatures == 0) return std::nullopt;
-  if (name == "adaptive") return Ladder::linear(rungs);
-  if (name == "linear" || name == "geometric" || name == "salakhutdinov-murray")
-    return Ladder::named(name, rungs);
+  if (name == "adaptive" || name == "linear" || name == "geometric" ||
+      name == "salakhutdinov-murray") {
+    try {
+      return name == "adaptive" ? Ladder::linear(rungs) : Ladder::named(name, rungs);
+    } catch (const InvalidArgument& error) {  // single precision holds no more
+      throw InvalidArgument(
+          fmt::format("--temperatures = {} (must make a ladder, but {})", rungs, error.what()));
+    }
+  }
   const std::vector<double> numbers = read_numbers(name);
   if (arguments.temperatures != 0 && numbers.size() != static_cast<std::size_t>(rungs))
     throw DataError(
@@ -292,8 +298,9 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
       "What b = 0 stands for: uniform, a DATASET whose smoothed rates the Bernoulli visible units "
       "have, or auto, the best of uniform and of rates near the model's modes by a short "
       "pilot (default: auto).");
-  command.real(&arguments.base_smoothing, "--base-smoothing COUNT", {.low = 0},
-               "Added to the ons and the offs of every rate (default: 5 for every 100 cases begun).");
+  command.real(
+      &arguments.base_smoothing, "--base-smoothing COUNT", {.low = 0},
+      "Added to the ons and the offs of every rate (default: 5 for every 100 cases begun).");
   command.text(&arguments.prior, "--prior P",
                "Share of sweeps on each rung: uniform, or exp:S for r_k ~ e^(S b_k) (default: "
                "uniform).");
