@@ -114,15 +114,15 @@ std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedS
   of.unit = static_cast<int>(side.units[place]);
   of.to = 2 * mean > unit.lowest() + unit.highest() ? unit.lowest() : unit.highest();
   of.from = is_range(unit) ? quantile(values, weights, 0.5) : most_often(unit, values, weights);
-  if (of.from == of.to) return {};
+  for (Index n = 0; n < values.size(); ++n)
+    if (is_far(values[n], of)) of.met += weights[n];
+  if (of.from == of.to || of.met > kRarely) return {};
   const auto stored = static_cast<double>(static_cast<float>(of.from));  // as samples are
   found.homes = {is_range(unit) ? home_range(unit, values, weights, of)
                                 : ValueRange{stored, stored}};
   if (is_range(unit) && !(found.homes[0].width() > 0)) return {};
   of.share = weights_at_home(found, samples).sum();
-  for (Index n = 0; n < values.size(); ++n)
-    if (is_far(values[n], of)) of.met += weights[n];
-  if (of.met > kRarely || of.share < kOften) return {};
+  if (of.share < kOften) return {};
   return found;
 }
 

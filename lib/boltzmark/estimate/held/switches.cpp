@@ -38,7 +38,6 @@ struct Steps {
 // moved, those are that are met so often that they are not held together.
 Steps steps_of(const std::vector<RareSwitch>& candidates, double visits) {
   constexpr double kWeights = 0x1p34, kSweeps = 20000;
-  if (candidates.empty()) return {};
   const auto weights = static_cast<double>(candidates[0].side->sides.weights.size());
   const double all = std::max(kSweeps, kWeights / std::max(1.0, weights)) / kMovedChains;
   Steps steps;
@@ -242,6 +241,7 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   switches.visits = 1 / samples.weights.squaredNorm();
   const NumberedSides even(model, 0), odd(model, 1);
   std::vector<RareSwitch> candidates = rare_switches(even, odd, samples);
+  if (candidates.empty()) return switches;
   const Steps steps = steps_of(candidates, switches.visits);
   const UnitMover mover(model);
   std::vector<MovedUnits> moved(steps.of.size());

@@ -15,8 +15,8 @@ struct UnitSwitch {
   int unit = 0;                  ///< among those of all layers, the lowest first
   std::vector<int> others = {};  ///< that moved with it: all of them are at that end
   double from = 0, to = 0;  ///< the value that it had most often, of many the median, and that end
-  double share =
-      0;  ///< of the run's samples at b = 1: those at `from`, of many values in 95 % about it
+  /// Of the run's samples at b = 1, those at `from`; of many values, in 95 % about it.
+  double share = 0;
   double met = 0;  ///< nearer to `to`, without what is before it in the list
   /// log Z(at `to`, without what is before it) / Z(at `from`), by UnitMover; of more than sixteen values, Z of what
   /// mean field takes for nearly all that is nearer to `to` / Z of those of the share
