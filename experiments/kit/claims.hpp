@@ -119,7 +119,8 @@ struct JudgedClaim {
   Claim claim;
   std::vector<JudgedPart> parts = {};
   Verdict verdict = Verdict::undecided;
-  bool measured() const;
+  bool measured()
+      const;  ///< by runs: a measure without repeats and estimate says that there are none
 };
 
 /// A measure and the experiment that it comes from.

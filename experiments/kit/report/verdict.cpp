@@ -79,6 +79,8 @@ JudgedClaim judge_claim(const Claim& claim, const std::vector<SourcedMeasure>& m
   return judged;
 }
 
+bool is_of_a_run(const Measure& measure) { return measure.n > 0 || !std::isnan(measure.estimate); }
+
 }  // namespace
 
 Verdict judge(const ClaimPart& part, char kind, const Measure& measure) {
@@ -102,8 +104,9 @@ Verdict judge(const ClaimPart& part, char kind, const Measure& measure) {
 }
 
 bool JudgedClaim::measured() const {
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const JudgedPart& part) { return !part.measures.empty(); });
+  return std::any_of(parts.begin(), parts.end(), [](const JudgedPart& part) {
+    return std::any_of(part.measures.begin(), part.measures.end(), is_of_a_run);
+  });
 }
 
 std::vector<JudgedClaim> judge_all(const ClaimFile& file,

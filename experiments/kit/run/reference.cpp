@@ -87,12 +87,13 @@ std::map<std::string, Json> read_lines(const std::string& path) {
   return lines;
 }
 
-// A part that was run names the experiment that measured it.
+// A part that was run names the experiment that measured it, and has what it measured.
 CommittedVerdict committed_verdict(const Json& claim) {
   std::set<std::string> parts, run;
   for (const Json& part : claim.at("parts")) {
     parts.insert(part.at("part"));
-    if (!part.at("experiment").get<std::string>().empty()) run.insert(part.at("part"));
+    const bool counted = part.at("n") > 0 || !part.at("estimate").is_null();
+    if (counted && !part.at("experiment").get<std::string>().empty()) run.insert(part.at("part"));
   }
   return {.verdict = parse_verdict(claim.at("verdict")),
           .parts = static_cast<int>(parts.size()),

@@ -40,6 +40,15 @@ double square_of(const std::vector<double>& errors, std::size_t record) {
   return errors.empty() ? 0.0 : errors[record] * errors[record];
 }
 
+template <class Of>
+ByRepeat combined(const ByRepeat& a, const ByRepeat& b, const Of& of) {
+  ByRepeat both;
+  for (const auto& [repeat, value] : a)
+    if (const auto other = b.find(repeat); other != b.end())
+      both[repeat] = of(value, other->second);
+  return both;
+}
+
 }  // namespace
 
 double late_mean(const std::vector<double>& curve) {
@@ -78,28 +87,38 @@ double share_not_falling(const std::vector<double>& curve, const std::vector<dou
 }
 
 void add_difference(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
-                    Summary& summary, std::size_t least, const ByRepeat& errors) {
+                    Summary& summary, std::size_t least, const Uncertainty& known) {
   constexpr double kNormal95 = 1.96;
   const std::vector<double> differences = differences_of(ours, theirs);
   if (differences.size() < least) return;
   Measure measure = mean_measure(about, differences);
   double squares = 0;
-  for (const auto& [repeat, error] : errors) squares += error * error;
+  for (const auto& [repeat, error] : known.errors) squares += error * error;
   const double half = kNormal95 * std::sqrt(squares) / static_cast<double>(differences.size());
   if (half > measure.upper - measure.estimate) {
     measure.lower = measure.estimate - half;
     measure.upper = measure.estimate + half;
     measure.note += "; the interval is that of log Z's errors, wider than the spread over seeds";
   }
+  if (!known.shifts.empty()) {
+    double sum = 0;
+    for (const auto& [repeat, shift] : known.shifts) sum += shift;
+    const double wider = std::abs(sum) / static_cast<double>(known.shifts.size());
+    measure.lower -= wider;
+    measure.upper += wider;
+    measure.note += fmt::format(
+        ", widened by {:.2f} nats, what a longer estimate of log Z changes in the difference",
+        wider);
+  }
   summary.add(std::move(measure));
 }
 
 ByRepeat hypot_of(const ByRepeat& a, const ByRepeat& b) {
-  ByRepeat errors;
-  for (const auto& [repeat, error] : a)
-    if (const auto other = b.find(repeat); other != b.end())
-      errors[repeat] = std::hypot(error, other->second);
-  return errors;
+  return combined(a, b, [](double x, double y) { return std::hypot(x, y); });
+}
+
+ByRepeat minus(const ByRepeat& a, const ByRepeat& b) {
+  return combined(a, b, [](double x, double y) { return x - y; });
 }
 
 void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs, Summary& summary,
@@ -127,15 +146,19 @@ double overlap_time(const Json& outputs) {
 void add_time_ratio(const About& about, const std::vector<const Trial*>& ours,
                     const std::vector<const Trial*>& theirs, Summary& summary, std::size_t least) {
   About told = about;
-  int runs = 0, supported = 0;
+  int runs = 0, supported = 0, untold = 0;
   for (const auto* side : {&ours, &theirs})
     for (const Trial* run : *side) {
       ++runs;
+      untold += run->outputs.contains("overlap_supported") ? 0 : 1;
       supported += run->outputs.value("overlap_supported", false) ? 1 : 0;
     }
   told.decidable = supported == runs;
   told.note += fmt::format(
       "; batch means support {} of {} times, and must support all for a decision", supported, runs);
+  if (untold > 0)
+    told.note += fmt::format("; {} of them {} of runs older than this test", untold,
+                             untold == 1 ? "is" : "are");
   const auto time = [](const Trial& run) { return overlap_time(run.outputs); };
   add_ratio(told, by_repeat(ours, "seed", time), by_repeat(theirs, "seed", time), summary, least);
 }

@@ -28,14 +28,23 @@ double last_half_trend(const std::vector<double>& curve);
 /// Shapes  errors [records], or empty for exact values
 double share_not_falling(const std::vector<double>& curve, const std::vector<double>& errors = {});
 
+/// What is known of a difference's own uncertainty, of the seeds that both sides have; empty for
+/// exact numbers.
+struct Uncertainty {
+  ByRepeat errors = {};  ///< standard errors of the differences
+  ByRepeat shifts = {};  ///< by how much a longer estimate of log Z raises each
+};
+
 /// Adds the measure of a mean difference of two numbers of every seed that both have; none where
-/// fewer than `least` have both. The interval is Student's, of the spread over seeds, but never narrower than
-/// 1.96 standard errors of the mean by what is known of each difference's own error.
-/// Shapes  errors of the seeds that both have, or empty for exact numbers
+/// fewer than `least` have both. The interval is Student's, of the spread over seeds, but never
+/// narrower than 1.96 standard errors of the mean by the differences' own errors; then it is
+/// widened on both sides by the size of the mean shift.
 void add_difference(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
-                    Summary& summary, std::size_t least = 2, const ByRepeat& errors = {});
+                    Summary& summary, std::size_t least = 2, const Uncertainty& known = {});
 /// Computes the errors of differences from those of both numbers, of the seeds that both have.
 ByRepeat hypot_of(const ByRepeat& a, const ByRepeat& b);
+/// Computes a - b of the seeds that both have.
+ByRepeat minus(const ByRepeat& a, const ByRepeat& b);
 /// Adds likewise the measure of a geometric mean ratio; undecided where one is not finite and
 /// positive, as of a deviation within the errors, or the time of chains that never moved.
 void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs, Summary& summary,

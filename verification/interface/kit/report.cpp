@@ -385,6 +385,40 @@ TEST_CASE("what a report says of a paper's claims is read from its claims.json")
   }
 }
 
+TEST_CASE("a measure that says that nothing was run does not count as a run") {
+  // As of a data set that is not here: neither repeats nor an estimate.
+  const Measure none{.claim = "C01", .decidable = false};
+  const auto judged = [](const Measure& measure) {
+    JudgedClaim claim;
+    claim.claim.id = "C01";
+    claim.claim.experiments = {"paper/figure"};
+    claim.parts.push_back({.part = {}, .measures = {measure}, .experiments = {"paper/figure"}});
+    return claim;
+  };
+  Measure exact = none, counted = none;
+  exact.estimate = 0;  // without repeats: what enumeration finds
+  counted.n = 3;       // repeats of which none has a number
+  CHECK_FALSE(judged(none).measured());
+  CHECK(judged(exact).measured());
+  CHECK(judged(counted).measured());
+  // So does a report that reads it as the committed one.
+  const TemporaryFolder out;
+  for (const auto& [measure, run] : {std::pair{none, 0}, {exact, 1}, {counted, 1}}) {
+    ClaimFile file;
+    file.paper = "paper";
+    file.claims = {judged(measure).claim};
+    Document document;
+    document.papers.push_back({.file = file, .claims = {judged(measure)}});
+    const std::string path = out.path() + "/claims.json";
+    write_text(path, claims_json(document).dump());
+    std::vector<ClaimFile> files = {file};
+    read_committed(path, files);
+    REQUIRE(files[0].claims[0].committed);
+    CHECK(files[0].claims[0].committed->run == run);
+    CHECK(files[0].claims[0].committed->parts == 1);
+  }
+}
+
 TEST_CASE("what the committed report says otherwise is told, at the smaller profiles") {
   JudgedClaim judged;
   judged.verdict = Verdict::reproduced;
