@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 
 namespace boltzmark {
 namespace {
@@ -21,6 +22,7 @@ void check(const Layered& rbm) {
         fmt::format("model = {} layers, {} hidden units (must be a binary RBM with "
                     "at most {})",
                     rbm.layers(), rbm.size(1), kMostHidden));
+  check_magnitude(list_side(rbm, 1));
 }
 
 /// Hidden states first, first + 1, .. as columns: unit j is bit j.

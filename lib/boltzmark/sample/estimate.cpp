@@ -126,6 +126,10 @@ void set_error(Estimate& estimate, InfluenceSums sums) {
 }
 
 void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, Eigen::Index bundle) {
+  if (bundle < 1 || influences.cols() % bundle != 0)
+    throw InvalidArgument(fmt::format("bundle = {} chains (must be at least 1, and divide {})",
+                                      bundle, influences.cols()));
+  if (!influences.allFinite()) throw InvalidArgument("influences (must be finite)");
   const Eigen::Index sweeps = influences.rows(), bundles = influences.cols() / bundle;
   const int batches = batches_per_chain(bundles, sweeps);
   Eigen::VectorXd groups(bundles * batches);
@@ -196,6 +200,7 @@ Estimate sandwich(const Estimate& below, const Estimate& above) {
   joined.warnings.insert(joined.warnings.end(), above.warnings.begin(), above.warnings.end());
   if (below.log_z_rungs.size() == above.log_z_rungs.size())
     joined.log_z_rungs = (below.log_z_rungs + above.log_z_rungs) / 2;
+  if (std::isnan(joined.log_z)) joined.refuse(Status::not_converged, "log Z is not a number");
   if (joined.lower > joined.upper) {
     joined.refuse(Status::not_converged,
                   fmt::format("the lower limit {:.3f} exceeds the upper one {:.3f}: samples are "

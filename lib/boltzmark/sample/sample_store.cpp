@@ -288,12 +288,15 @@ Eigen::VectorXd log_z_from_occupancies(const Eigen::VectorXd& occupancy,
                                        const Eigen::VectorXd& log_prior,
                                        const Eigen::VectorXd& log_z_hat) {
   check_sizes(occupancy, log_prior, log_z_hat);
+  if (!(occupancy.maxCoeff() > 0))
+    throw InvalidArgument("occupancy = 0 (must be positive of a rung)");
   return partial_rts_update(occupancy, log_prior, log_z_hat.array() - log_z_hat[0], 1);
 }
 
 Eigen::VectorXd sams_update(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_prior,
                             const Eigen::VectorXd& log_z_hat, double step) {
   check_sizes(occupancy, log_prior, log_z_hat);
+  if (!std::isfinite(step)) throw InvalidArgument(fmt::format("step = {} (must be finite)", step));
   const Eigen::ArrayXd ratio = occupancy.array() * (-log_prior.array()).exp();
   return log_z_hat.array() + step * (ratio - ratio[0]);
 }

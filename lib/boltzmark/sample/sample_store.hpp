@@ -132,14 +132,14 @@ class RungLaw {
 /// Turns rung occupancies into log partition functions.
 ///   log Z_k = log Zhat_k - log Zhat_1 + log r_1 - log r_k + log c_k - log c_1   [carlson2016, Eq. 12, Zhat_1 = 1]
 /// Shapes  all [rungs], rungs >= 2; log_prior = log r       Units  nats
-/// Throws  InvalidArgument if sizes differ or an occupancy is negative or not finite
+/// Throws  InvalidArgument if sizes differ, an occupancy is negative or not finite, or all are 0
 Eigen::VectorXd log_z_from_occupancies(const Eigen::VectorXd& occupancy,
                                        const Eigen::VectorXd& log_prior,
                                        const Eigen::VectorXd& log_z_hat);
 
 /// Moves log Zhat by one step of self-adjusted mixture sampling, in which step ~ 1 / t.
 ///   log Zhat_k += step (c_k / r_k - c_1 / r_1)        [Tan et al. 2016; carlson2016, Eq. 19]
-/// Shapes, Throws  as log_z_from_occupancies
+/// Shapes, Throws  as log_z_from_occupancies, or if step is not finite
 Eigen::VectorXd sams_update(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_prior,
                             const Eigen::VectorXd& log_z_hat, double step);
 

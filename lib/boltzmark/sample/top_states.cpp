@@ -1,8 +1,27 @@
 #include "boltzmark/sample/top_states.hpp"
 
+#include <fmt/format.h>
+
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
+
+void require_chains(const TopStates* top, int chains) {
+  if (top == nullptr) return;
+  const auto visits = static_cast<int>(top->visits.size());
+  if (top->states.chains() != chains || visits != chains)
+    throw InvalidArgument(fmt::format("top_states = {} chains, {} visits (must be {}, the run's)",
+                                      top->states.chains(), visits, chains));
+}
+
+void require_visits(const VisitedStates& visited) {
+  std::size_t chains = 0;
+  for (const Chains& states : visited.states) chains += static_cast<std::size_t>(states.chains());
+  if (!visited.visits.empty() && visited.visits.size() != chains)
+    throw InvalidArgument(fmt::format("visits = {} (must be {}, one a chain visited)",
+                                      visited.visits.size(), chains));
+}
 
 VisitedStates visited_states(TopStates& top) {
   VisitedStates visited{.visits = top.visits};

@@ -233,6 +233,8 @@ AcceptanceCurve fit_acceptance(std::span<const double> log_steps,
     throw InvalidArgument(
         fmt::format("acceptance = {} values (must be {}, and at least 1)", acceptance.size(), n));
   const Eigen::Map<const Eigen::ArrayXd> x(log_steps.data(), n), y(acceptance.data(), n);
+  if (!x.allFinite() || !(y >= 0 && y <= 1).all())
+    throw InvalidArgument("log_steps, acceptance (must be finite, and within [0, 1])");
   const double centre = x.mean();
   // logit = intercept - slope (x - centre). The Hessian of the log-likelihood is never below
   // -X'X / 4, so steps with that matrix climb to the maximum without a line search.

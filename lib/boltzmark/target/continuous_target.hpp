@@ -49,7 +49,7 @@ struct AcceptanceCurve {
 /// (standard deviation 10) about slope 4 and acceptance 1/2 keeps the fit finite when all or none
 /// are accepted.  Accuracy  the maximum to 1e-9, by the bound of Boehning and Lindsay 1988
 /// Shapes  equal sizes
-/// Throws  InvalidArgument if sizes differ or there is no value
+/// Throws  InvalidArgument if sizes differ, there is no value, or one is not finite or no probability
 AcceptanceCurve fit_acceptance(std::span<const double> log_steps,
                                std::span<const double> acceptance);
 

@@ -153,6 +153,7 @@ void next_law(const Rule& rule, Unit unit, double input, int from, std::span<dou
   if (!unit.is_discrete()) throw InvalidArgument("unit = " + unit.name() + " (must be discrete)");
   require_law(rule, unit);
   const int values = unit.values();
+  if (std::isnan(input)) throw InvalidArgument("input = nan (must be a number)");
   if (static_cast<int>(out.size()) != values || from < 0 || from >= values)
     throw InvalidArgument(fmt::format("from = {}, out = {} values (must be 0..{}, {})", from,
                                       out.size(), values - 1, values));

@@ -69,7 +69,7 @@ const std::vector<RuleInfo>& registered_rules();
 /// Computes the law of a discrete unit's next value, the double-precision law.
 ///   gibbs P(k) ~ e^{x v_k}; flip P(k) min(1/(1 - P(k)), 1/(1 - P(from))) for k != from [Liu 1996]
 /// Shapes    out [unit.values()], ascending     Accuracy  about values() ulp of every entry
-/// Throws    InvalidArgument if the unit is not discrete, shapes differ, or a law of one's own does
+/// Throws    InvalidArgument if the unit is not discrete, shapes differ, the input is NaN, or a law of one's own does
 ///   not write probabilities that sum to 1 within 1e-10
 /// Cost      three exponentials a value
 void next_law(const Rule& rule, Unit unit, double input, int from, std::span<double> out);

@@ -90,6 +90,13 @@ TEST_CASE("what was not met is held to what chance leaves out, worked out by han
   CHECK(unmoved({{.most = 32, .mass = 0.2, .error = 0.05}}).std_error == 0.01);
   CHECK(unmoved({{.most = 32, .mass = 0.2, .met = 0.02}}).status == Status::not_converged);
   CHECK(unmoved({{.most = 32, .mass = 0.2, .met = 0.1}}).std_error == 0.01);
+  // What is rightly met does not pay for what never was: of 0.42 and 0.3 together, 29 % met are as few as chance may have, but of 0.3
+  // alone, none.
+  const UnmovedSwitches right{.most = 0.5, .mass = 0.42, .met = 0.29};
+  CHECK(unmoved({right, {.most = 8, .mass = 0.3}}).status == Status::not_converged);
+  CHECK(unmoved({{.most = 0.5, .mass = 0.3}, {.most = 8, .mass = 0.42, .met = 0.29}}).status ==
+        Status::not_converged);
+  CHECK(unmoved({right, {.most = 8, .mass = 0.3, .met = 0.17}}).std_error == 0.01);
   Switches both{.unmoved = {{.most = 2, .mass = 0.05}}, .visits = 100};
   both.units.push_back({.share = 1, .log_ratio = std::log(0.015)});
   CHECK(held(both).std_error == 0.01);

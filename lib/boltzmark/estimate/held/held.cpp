@@ -46,6 +46,7 @@ void refuse_as_unmet(double share, double demanded, const char* where, Estimate&
 MetMasses meet(const PhaseMasses& masses, const Parts& parts, std::span<const int> groups,
                const VisitedStates& visited) {
   MetMasses met{masses, Eigen::VectorXd::Zero(masses.log_masses.size())};
+  require_visits(visited);
   double all = 0, squares = 0;
   std::size_t next = 0;
   for (const Chains& states : visited.states)
@@ -260,12 +261,12 @@ void hold_to_resolution(const LowerBound& bound, Estimate& estimate) {
     return estimate.refuse(Status::not_converged,
                            "parameters are so large that a double does not resolve a nat");
   const bool of_input = bound.input_rounding > kMostRounding;
-  estimate.refuse(Status::not_converged,
-                  fmt::format("parameters are so large that samplers, in single precision, round "
-                              "{} by {:.2g} nats (more than {})",
-                              of_input ? "a unit's input" : "log f",
-                              of_input ? bound.input_rounding : bound.log_f_rounding,
-                              kMostRounding));
+  estimate.refuse(
+      Status::not_converged,
+      fmt::format("parameters are so large that samplers, in single precision, round "
+                  "{} by {:.2g} nats (more than {})",
+                  of_input ? "a unit's input" : "log f",
+                  of_input ? bound.input_rounding : bound.log_f_rounding, kMostRounding));
 }
 
 void add_unseen(Estimate& estimate) {

@@ -338,19 +338,20 @@ UnmetMass never_met(const Switches& switches) {
   return {std::expm1(nats * (1 - chance / unmet)), least - chance};  // alone, in any combination
 }
 
-// Those of which a run's samples in the mean meet no more than so many, as one mass: of n right samples as few are there by
-// chance with probability e^{-n KL} at most [Chernoff 1952].
-UnmetMass met_too_seldom(const Switches& switches, double most) {
+// Those that right samples meet more than `above` times and `most` times at most, as one mass: of n right samples as few are
+// there by chance with probability e^{-n KL} at most [Chernoff 1952].
+UnmetMass met_too_seldom(const Switches& switches, double above, double most) {
+  const auto is_among = [&](double meetings) { return meetings > above && meetings <= most; };
   double mass = 0, met = 0, variance = 0;
   for (const UnitSwitch& of : switches.units) {
     const double one = mass_of(of);
-    if (one * switches.visits > most) continue;
+    if (!is_among(one * switches.visits)) continue;
     mass += one;
     met += of.met;
     variance += one * one * of.error * of.error;
   }
   for (const UnmovedSwitches& of : switches.unmoved) {
-    if (of.most > most) continue;
+    if (!is_among(of.most)) continue;
     mass += of.mass;
     met += of.met;
     variance += of.error * of.error;
@@ -369,9 +370,13 @@ void hold_to_switches(const Switches& switches, double told, Estimate& estimate)
   constexpr double kMost = 0.1;
   if (!std::isfinite(estimate.log_z)) return;
   UnmetMass unmet = never_met(switches);
-  for (const double most : kMeetings)
-    if (const UnmetMass together = met_too_seldom(switches, most); together.surely > unmet.surely)
-      unmet = together;
+  // What is rightly met must not pay for what never was: all neighbours among them, not only those from the rarest on.
+  for (std::size_t last = 0; last < kMeetings.size(); ++last)
+    for (std::size_t first = 0; first <= last; ++first)
+      if (const UnmetMass together =
+              met_too_seldom(switches, first == 0 ? 0 : kMeetings[first - 1], kMeetings[last]);
+          together.surely > unmet.surely)
+        unmet = together;
   const auto [missing, surely] = unmet;
   if (!(surely > 0)) return;
   if (surely > kMost)

@@ -58,7 +58,7 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
 /// it with probability (1 + m)^-n. What was not met, four errors of the ratios less, is more than that leaves out in
 /// the mean, and as much by chance with probability 10^-4 at most [Chernoff 1952; counts of disjoint states are
 /// negatively associated]. Masses above e^5 count as e^5. Those that n right samples meet up to 1/2, 2, 8 or 32
-/// times are also held to how often any of them was met, as one mass, likewise.
+/// times, all or more than a smaller one of these, are also held to how often any of them was met, as one mass, likewise.
 /// A smaller excess is missing from Z, which none of the samples tells. It adds to the error (Estimate::add_missing)
 /// as far as it is more than `told`, which was added before.
 /// Units  told, a share of such a Z     Status  not_converged

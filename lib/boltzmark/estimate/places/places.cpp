@@ -1,10 +1,13 @@
 #include "boltzmark/estimate/places/places.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
@@ -17,6 +20,9 @@ std::vector<int> Parts::parts_of(const Chains& states) const {
 }
 
 std::vector<int> Parts::parts_of(const Eigen::Ref<const Eigen::MatrixXd>& values) const {
+  if (values.rows() != scales.size())
+    throw InvalidArgument(
+        fmt::format("values = {} units (must be {})", values.rows(), scales.size()));
   std::vector<int> parts(static_cast<std::size_t>(values.cols()));
   for (Eigen::Index c = 0; c < values.cols(); ++c) {
     const Eigen::VectorXd scaled = scales.cwiseProduct(values.col(c));

@@ -1,9 +1,12 @@
 #include "boltzmark/exact/modes/lower_bound.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/exact/modes/state_list.hpp"
 #include "boltzmark/model/sides.hpp"
@@ -26,6 +29,37 @@ void start_from(const Modes& modes, Chains& starts) {
     starts.copy_chain(c, modes.states, c);
 }
 
+// Tells whether every unit of a side has one of its values in every chain.
+bool are_states(const Chains& chains, int parity) {
+  constexpr double kRounding = 0x1p-23;
+  for (int l = parity; l < chains.layers(); l += 2) {
+    const Unit unit = chains.unit(l);
+    const Eigen::MatrixXf values = chains.get_layer(l);
+    if (!std::all_of(values.data(), values.data() + values.size(),
+                     [&](float x) { return unit.holds(static_cast<double>(x), kRounding); }))
+      return false;
+  }
+  return true;
+}
+
+// What is no state of the model, of the listed side, would prove what is false.
+void require_states_of(const Layered& model, int parity, std::span<const Chains> groups,
+                       const char* name) {
+  for (const Chains& chains : groups)
+    if (!chains.fit(model) || !are_states(chains, parity))
+      throw InvalidArgument(fmt::format("{} (must be states of the model)", name));
+}
+
+void require_visits(const Layered& model, int parity, std::span<const Chains> visited,
+                    std::span<const double> visits) {
+  require_states_of(model, parity, visited, "visited");
+  std::size_t chains = 0;
+  for (const Chains& group : visited) chains += static_cast<std::size_t>(group.chains());
+  if (!visits.empty() && visits.size() != chains)
+    throw InvalidArgument(
+        fmt::format("visits = {} (must be {}, one a chain visited)", visits.size(), chains));
+}
+
 // The modes and the states of their side that Gibbs sweeps of some chains from them visit.
 SideStates searched_states(const Layered& model, const Modes& modes,
                            const LowerBoundOptions& options, Chains& last) {
@@ -44,6 +78,7 @@ SideStates searched_states(const Layered& model, const Modes& modes,
 Modes list_around_modes(const Layered& model, const Base& base, const LowerBoundOptions& options,
                         StateList& list, Chains& starts) {
   Modes modes = options.modes != nullptr ? *options.modes : find_modes(model, base, options.search);
+  require_states_of(model, modes.parity, options.found, "found");
   SideStates states = searched_states(model, modes, options, starts);
   for (const Chains& chains : options.found) states.add(chains);
   list.add(states);
@@ -55,6 +90,7 @@ Modes list_around_modes(const Layered& model, const Base& base, const LowerBound
 SideStates count_visits(const Layered& model, const StateList& list,
                         std::span<const Chains> visited, std::span<const double> visits,
                         LowerBound& result) {
+  require_visits(model, result.parity, visited, visits);
   result.error_bound = list.error_bound();
   result.searched = list.log_sum() - result.error_bound;
   SideStates states(model, result.parity);

@@ -64,7 +64,8 @@ struct LowerBoundOptions {
 /// ones, it is summed over orthants (sum_over_orthants).
 /// Randomness  options.search.climbs.key, of streams of its own
 /// Accuracy    error_bound, as that of an enumeration
-/// Throws      InvalidArgument if a layer is Gaussian, or as find_modes
+/// Throws      InvalidArgument if a layer is Gaussian, states given are not the model's, visits are not one a chain,
+///   or as find_modes
 /// Cost        about 200 sweeps of 100 chains, and for every listed state an exponential a unit of the
 ///   other side; that of sum_over_orthants
 LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundOptions& options);

@@ -22,6 +22,17 @@ float* first_value(Chains& chains, int chain) {
   return chains.block(kVisibleLayer, chain / kChainBlock) + chain % kChainBlock;
 }
 
+// Cases and chains that are not there would be read and written beyond what is.
+void require_fits(const CaseValues& data, const Chains& chains, std::span<const int> cases) {
+  if (chains.size(kVisibleLayer) != data.rows() || static_cast<int>(cases.size()) > chains.chains())
+    throw InvalidArgument(fmt::format("chains = {} of {} units (must be at least {}, of {})",
+                                      chains.chains(), chains.size(kVisibleLayer), cases.size(),
+                                      data.rows()));
+  for (const int number : cases)
+    if (number < 0 || number >= data.cols())
+      throw InvalidArgument(fmt::format("case = {} (must be one of {})", number, data.cols()));
+}
+
 constexpr std::uint64_t kNoEpoch = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -47,6 +58,7 @@ bool GivenCases::are_states() const {
 }
 
 void GivenCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t) {
+  require_fits(data_, chains, cases);
   for (int c = 0; c < static_cast<int>(cases.size()); ++c) {
     const Eigen::VectorXf values = data_.col(cases[c]);
     float* out = first_value(chains, c);
@@ -65,6 +77,7 @@ DrawnCases::DrawnCases(CaseValues means, Unit unit, StreamKey key)
 
 // By blocks of chains, which share cache lines.
 void DrawnCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t update) {
+  require_fits(data(), chains, cases);
   const Unit unit = chains.unit(kVisibleLayer);
   const double low = unit.lowest(), range = unit.highest() - low;
   const float stored[] = {unit.stored(static_cast<float>(low)),

@@ -27,7 +27,8 @@ class CaseSource {
   /// Tells whether a case has other values at another update.
   virtual bool vary() const = 0;
   /// Puts cases, as they are at an update, side by side into the visible layer of chains.
-  /// Shapes  chains: as many as cases, or more, which stay
+  /// Shapes  chains: as many as cases, or more, which stay     Throws  InvalidArgument, as the sources here do, if
+  /// shapes differ or there is no such case
   virtual void fill(Chains& chains, std::span<const int> cases, std::uint64_t update) = 0;
   /// Mixes all that the values depend on into a hash.
   virtual std::uint64_t hash(std::uint64_t seed) const = 0;

@@ -201,6 +201,9 @@ double class_gradient(const DiscriminativeRbm& model, const LabelledCases& cases
                       std::span<const int> chosen, Parameters& gradient) {
   check_sizes(model, cases);
   if (chosen.empty()) throw InvalidArgument("chosen = no case (must be one or more)");
+  for (const int number : chosen)
+    if (number < 0 || number >= cases.count())
+      throw InvalidArgument(fmt::format("case = {} (must be one of {})", number, cases.count()));
   if (!same_shapes(gradient, model.parameters()))
     throw InvalidArgument("gradient (must have the model's shapes)");
   const auto count = static_cast<int>(chosen.size());

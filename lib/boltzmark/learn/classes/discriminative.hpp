@@ -67,7 +67,7 @@ ClassScore score_classes(const DiscriminativeRbm& model, const LabelledCases& ca
 ///   with r_k = t_k - P(k | x):  dl/db_k = <r_k>, dl/dc_j = <sum_k r_k psi_jk>,
 ///   dl/dW_ij = <x_i sum_k r_k psi_jk>, dl/dU_jk = <r_k psi_jk>      [yokoyama2019, Eqs. 25-28]
 /// Shapes  chosen: numbers of cases, one or more; gradient as model.parameters(), overwritten
-/// Throws  InvalidArgument if shapes differ
+/// Throws  InvalidArgument if shapes differ, or there is no such case
 /// Invariant  the same bytes for any number of threads
 double class_gradient(const DiscriminativeRbm& model, const LabelledCases& cases,
                       std::span<const int> chosen, Parameters& gradient);

@@ -399,9 +399,7 @@ std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSet
         "and 1)",
         negative.sweeps, negative.temperatures, negative.chains, negative.every));
   if (negative.has_ladder()) require_temperable(setup.model);
-  SamplerSetup made = setup;
-  if (!made.draws) made.draws = std::make_shared<PhiloxDraws>(setup.key);
-  return phase.make(negative, made);
+  return phase.make(negative, setup);
 }
 
 }  // namespace boltzmark

@@ -119,6 +119,7 @@ std::int64_t AnnealingOptions::sweeps_at(int rung) const {
 }
 
 std::int64_t sweeps_at_rung(std::int64_t rung, std::int64_t steps, std::int64_t sweeps) {
+  if (steps < 1) throw InvalidArgument(fmt::format("steps = {} (must be at least 1)", steps));
   return rung * sweeps / steps - (rung - 1) * sweeps / steps;
 }
 

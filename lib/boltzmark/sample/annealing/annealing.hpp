@@ -57,6 +57,7 @@ struct AnnealingOptions {
 };
 
 /// Returns the sweeps made at rung k of a ladder of so many steps: `sweeps` spread evenly.
+/// Throws  InvalidArgument if steps < 1
 std::int64_t sweeps_at_rung(std::int64_t rung, std::int64_t steps, std::int64_t sweeps);
 /// Makes the sweeps of one rung; every chain of the population is at the same b.
 void move_at(Population& population, const AnnealingOptions& options, int rung,

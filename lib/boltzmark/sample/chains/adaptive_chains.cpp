@@ -113,6 +113,13 @@ std::span<const double> AdaptiveWeights::log_g(int chain) const {
 }
 
 void AdaptiveWeights::update(std::span<const int> rungs) {
+  const auto sets = static_cast<std::size_t>(log_g_.cols());
+  if (rungs.empty() || (sets > 1 && rungs.size() != sets))
+    throw InvalidArgument(
+        fmt::format("rungs = {} (must be one a chain, of {})", rungs.size(), sets));
+  for (const int rung : rungs)
+    if (rung < 0 || rung >= log_g_.rows())
+      throw InvalidArgument(fmt::format("rung = {} (must be one of {})", rung, log_g_.rows()));
   // The chains of one set of weights share an update's increase.
   const double share = static_cast<double>(log_g_.cols()) / static_cast<double>(rungs.size());
   const double increase = share * std::log1p(factor_.at(++updates_));
@@ -159,7 +166,7 @@ AdaptiveChains::AdaptiveChains(const SamplerSetup& setup, int plain, AdaptiveOpt
       plain_(plain),
       packed_(setup.model, packing_of_all(setup.packing, plain)),
       rule_(setup.rule),
-      draws_(setup.draws),
+      draws_(draws_of(setup)),
       states_(setup.model, plain + setup.packing.chains),
       tops_(setup.model, setup.packing.chains),
       rungs_(static_cast<std::size_t>(tempered()), rungs() - 1),

@@ -12,7 +12,7 @@ constexpr int kVisibleSide = 0, kHiddenSide = 1;
 }  // namespace
 
 CaseChains::CaseChains(const SamplerSetup& setup)
-    : chains_(setup.model, setup.packing.chains), draws_(setup.draws) {}
+    : chains_(setup.model, setup.packing.chains), draws_(draws_of(setup)) {}
 
 void CaseChains::start_at(const Chains& cases, std::span<const float> inputs,
                           std::span<const float> weights) {

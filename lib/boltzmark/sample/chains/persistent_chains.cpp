@@ -14,7 +14,7 @@ PersistentChains::PersistentChains(const SamplerSetup& setup)
     : packed_(setup.model, setup.packing),
       chains_(initial_states(setup)),
       rule_(setup.rule),
-      draws_(setup.draws) {}
+      draws_(draws_of(setup)) {}
 
 void PersistentChains::advance(int sweeps) {
   sweep(packed_, chains_, *draws_,
@@ -87,7 +87,7 @@ PersistentLadders::PersistentLadders(const SamplerSetup& setup,
                {.inverse_temperatures = std::move(inverse_temperatures),
                 .rule = setup.rule,
                 .sweeps = sweeps}),
-      draws_(setup.draws) {
+      draws_(draws_of(setup)) {
   ladders_.chains().randomise(setup.key);
   if (setup.start == nullptr) return;
   const Chains start = initial_states(setup);
@@ -119,7 +119,7 @@ PersistentTransitions::PersistentTransitions(const SamplerSetup& setup,
                                              std::vector<float> inverse_temperatures, int every)
     : chains_(setup),
       options_{.inverse_temperatures = std::move(inverse_temperatures), .rule = setup.rule},
-      draws_(setup.draws),
+      draws_(draws_of(setup)),
       every_(at_least_one("every", every)) {
   options_.check();
 }

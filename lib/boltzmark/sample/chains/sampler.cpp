@@ -6,6 +6,10 @@
 
 namespace boltzmark {
 
+std::shared_ptr<const Draws> draws_of(const SamplerSetup& setup) {
+  return setup.draws ? setup.draws : std::make_shared<PhiloxDraws>(setup.key);
+}
+
 Chains initial_states(const SamplerSetup& setup) {
   Chains chains(setup.model, setup.packing.chains);
   if (setup.start == nullptr) {

@@ -78,11 +78,13 @@ struct SamplerSetup {
   const Chains* start = nullptr;                 ///< those at b = 1 and of the chains at other
                                                  ///< temperatures that serve them, or more of which
                                                  ///< the first serve; null: uniformly random
-  std::shared_ptr<const Draws> draws = nullptr;  ///< of units and swaps; null: by make_sampler
-                                                 ///< Philox under the key
+  std::shared_ptr<const Draws> draws = nullptr;  ///< of units and swaps; null: Philox under the key
   double learning_rate = 0;                      ///< that training starts at
   bool cases_are_states = true;  ///< those that chains begin at; false: some are means
 };
+
+/// Returns the draws of a sampler's units and swaps.
+std::shared_ptr<const Draws> draws_of(const SamplerSetup& setup);
 
 /// Returns the states at b = 1 that a sampler starts from.
 /// Throws  InvalidArgument if setup.start is not of the model or of fewer than packing.chains chains

@@ -72,16 +72,20 @@ double swap_probability(double b_i, double b_j, double log_ratio_i, double log_r
 
 LadderSwaps::LadderSwaps(std::vector<double> inverse_temperatures, int bundles)
     : inverse_temperatures_(std::move(inverse_temperatures)),
-      bundles_(bundles),
+      bundles_(at_least_one("bundles", bundles)),
       chain_rungs_(static_cast<std::size_t>(chains())),
       tally_{.last_ends = std::vector<int>(static_cast<std::size_t>(chains()), kNoEnd),
-             .accepted = std::vector<std::uint64_t>(static_cast<std::size_t>(rungs() - 1), 0)} {
+             .accepted = std::vector<std::uint64_t>(
+                 static_cast<std::size_t>(at_least_one("inverse_temperatures", rungs()) - 1), 0)} {
   for (int c = 0; c < chains(); ++c) chain_rungs_[c] = c % rungs();
   index_rungs();
   mark_ends();
 }
 
 void LadderSwaps::swap(std::span<const double> log_ratios, const Draws& draws, std::uint64_t step) {
+  if (static_cast<int>(log_ratios.size()) != chains())
+    throw InvalidArgument(
+        fmt::format("log_ratios = {} (must be {}, one a chain)", log_ratios.size(), chains()));
   if (rungs() < 2) return;
   draw_swaps(draws, step);
   for (const int parity : {0, 1})
@@ -328,6 +332,7 @@ void ReplicaOptions::check() const {
 
 ReplicaResult parallel_tempering_samples(const Target& target, const ReplicaOptions& options) {
   options.check();
+  require_chains(options.top_states, options.bundles * options.ladder.rungs());
   return Replicas(target, options).run();
 }
 

@@ -33,6 +33,7 @@ Eigen::VectorXd normalised_prior(const SimulatedTemperingOptions& options) {
 
 void check(const Target& target, const SimulatedTemperingOptions& options) {
   if (options.states == States::collapsed) require_marginal_moves(target);
+  require_chains(options.top_states, options.chains);
   if (options.sweeps < 1)
     throw InvalidArgument(fmt::format("sweeps = {} (must be at least 1)", options.sweeps));
   if (options.max_rounds < 0 || options.round_sweeps < 0)
@@ -53,8 +54,8 @@ class Run {
       : options_(options),
         log_prior_(normalised_prior(options)),
         log_z_hat_(Eigen::VectorXd::Zero(options.ladder.rungs())) {
-    const bool guesses = options.start == Start::smc && options.log_z_hat.size() == 0 &&
-                         target.joint_rule().empty();
+    const bool guesses =
+        options.start == Start::smc && options.log_z_hat.size() == 0 && target.joint_rule().empty();
     const int sweeps =
         guesses ? smc_start_sweeps(options.ladder, options.chains, options.sweeps) : 0;
     if (options.top_start)
@@ -175,7 +176,8 @@ InitialRound Run::round(Eigen::Index sweeps) {
   TemperedRecord record(options_.ladder.rungs(), options_.chains, sweeps,
                         batches_per_chain(options_.chains, sweeps));
   sweep(record);
-  InitialRound found{.log_z_hat = log_z_hat_, .sums = record.finish(), .trips = record.traffic().trips};
+  InitialRound found{
+      .log_z_hat = log_z_hat_, .sums = record.finish(), .trips = record.traffic().trips};
   found.occupancy = found.sums.weight.rowwise().sum();
   if (options_.occupancies == Assignment::hard) found.occupancy.array() += kCountFloor;
   found.occupancy /= found.occupancy.sum();

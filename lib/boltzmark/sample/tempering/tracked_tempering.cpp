@@ -128,6 +128,7 @@ void TrackedTempering::hold(int sweeps) {
 
 TrackedSamples TrackedTempering::keep(int sweeps, TopStates* top_states) {
   at_least_one("sweeps", sweeps);
+  require_chains(top_states, options_.chains);
   const Eigen::VectorXd log_weight = log_prior_ - log_z_hat_;
   TemperedRecord record(log_weight.size(), options_.chains, sweeps,
                         batches_per_chain(options_.chains, sweeps));
@@ -145,6 +146,7 @@ void TrackedTempering::set_model(const Layered& model) {
 }
 
 void TrackedTempering::advance(std::shared_ptr<const TemperedModel> model) {
+  if (!model) throw InvalidArgument("model = null (must be a tempered model)");
   model_ = std::move(model);
   advance(sweeps_);
 }
