@@ -129,7 +129,6 @@ void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, Eigen::Ind
   if (bundle < 1 || influences.cols() % bundle != 0)
     throw InvalidArgument(fmt::format("bundle = {} chains (must be at least 1, and divide {})",
                                       bundle, influences.cols()));
-  if (!influences.allFinite()) throw InvalidArgument("influences (must be finite)");
   const Eigen::Index sweeps = influences.rows(), bundles = influences.cols() / bundle;
   const int batches = batches_per_chain(bundles, sweeps);
   Eigen::VectorXd groups(bundles * batches);

@@ -71,8 +71,8 @@ void set_error(Estimate& estimate, InfluenceSums sums);
 /// batches of consecutive sweeps, as many as RungSums has, of lengths that differ by one at most.
 /// Shapes  influences [sweeps x chains], of mean 0; so many consecutive chains, which may depend on
 ///   each other, make one group
-/// Throws  InvalidArgument if there is only one group, the chains are not whole bundles, or an influence is not
-///   finite
+/// An influence that is not finite leaves no error, which `closed` refuses.
+/// Throws  InvalidArgument if there is only one group, or the chains are not whole bundles
 void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, Eigen::Index bundle = 1);
 
 /// What log importance weights say of the mean weight.

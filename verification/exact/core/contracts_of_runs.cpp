@@ -99,17 +99,11 @@ TEST_CASE("visits are one a chain that a run visited, or none") {
                     Catch::Equals("values = 8 units (must be 7)"));
 }
 
-TEST_CASE("errors come from whole bundles of finite influences") {
+TEST_CASE("errors come from whole bundles of chains") {
   const Eigen::MatrixXd influences = Eigen::MatrixXd::Random(400, 4);
   for (const int bundle : {-1, 0, 3, 8}) {
     Estimate estimate;
     CHECK_THROWS_AS(set_error(estimate, influences, bundle), InvalidArgument);
-  }
-  for (const double bad : {kNan, HUGE_VAL}) {
-    Eigen::MatrixXd broken = influences;
-    broken(7, 2) = bad;
-    Estimate estimate;
-    CHECK_THROWS_WITH(set_error(estimate, broken, 1), "influences (must be finite)");
   }
   for (const int bundle : {1, 2}) {
     Estimate estimate;
