@@ -119,8 +119,8 @@ struct JudgedClaim {
   Claim claim;
   std::vector<JudgedPart> parts = {};
   Verdict verdict = Verdict::undecided;
-  bool measured()
-      const;  ///< by runs: a measure without repeats and estimate says that there are none
+  /// Tells whether something was run for it: a measure without repeats and estimate says that nothing was.
+  bool measured() const;
 };
 
 /// A measure and the experiment that it comes from.

@@ -50,6 +50,9 @@ class CaseValues {
   Eigen::MatrixXf select(std::span<const int> cases) const;
   Eigen::MatrixXf matrix() const { return leftCols(cols_); }
 
+  /// Throws  InvalidArgument if there is no such case
+  void require_case(Eigen::Index number) const;
+
   /// Tells whether something holds for every value, whatever their order.
   bool all(const std::function<bool(float)>& holds) const;
   /// Returns the least and the greatest value; infinities of no values.
@@ -67,7 +70,6 @@ class CaseValues {
     return levels_->data() + number * rows_;
   }
   void copy_case(Eigen::Index number, float* out) const;
-  void require_case(Eigen::Index number) const;
 
   Eigen::Index rows_ = 0;
   Eigen::Index cols_ = 0;

@@ -15,14 +15,6 @@ void require_chains(const TopStates* top, int chains) {
                                       top->states.chains(), visits, chains));
 }
 
-void require_visits(const VisitedStates& visited) {
-  std::size_t chains = 0;
-  for (const Chains& states : visited.states) chains += static_cast<std::size_t>(states.chains());
-  if (!visited.visits.empty() && visited.visits.size() != chains)
-    throw InvalidArgument(fmt::format("visits = {} (must be {}, one a chain visited)",
-                                      visited.visits.size(), chains));
-}
-
 VisitedStates visited_states(TopStates& top) {
   VisitedStates visited{.visits = top.visits};
   for (int g = 0; g < top.states.groups(); ++g)

@@ -42,7 +42,7 @@ struct TopStates {
   }
 };
 
-/// Throws  InvalidArgument unless they are of so many chains, where a run is to tell them
+/// Throws  InvalidArgument if a run of so many chains is to tell its states at b = 1 and they are of other numbers
 void require_chains(const TopStates* top, int chains);
 
 /// States of layers that a run met at b = 1, and how often each chain was there, or its weight.
@@ -50,9 +50,6 @@ struct VisitedStates {
   std::vector<Chains> states = {};
   std::vector<double> visits = {};  ///< [chains], in the order of the states; empty: one each
 };
-
-/// Throws  InvalidArgument unless there are as many visits as chains, or none
-void require_visits(const VisitedStates& visited);
 
 /// Returns them.  Throws  std::bad_cast if the run's target is of another kind
 VisitedStates visited_states(TopStates& top);

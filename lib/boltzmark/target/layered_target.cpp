@@ -48,8 +48,7 @@ LayeredTarget::LayeredTarget(Layered model, Base base, const Packing& packing, i
                                                           packing, summed_side)) {}
 
 LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model, Rule rule)
-    : model_(std::move(model)), rule_(std::move(rule)) {
-  if (model_ == nullptr) throw InvalidArgument("model = null (must be a tempered model)");
+    : model_(require_model(model)), rule_(std::move(rule)) {
   for (int l = 0; l < model_->model.layers(); ++l) require_law(rule_, model_->model.layer(l).unit);
 }
 

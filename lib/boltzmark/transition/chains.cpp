@@ -121,4 +121,12 @@ void Chains::randomise(StreamKey key) {
   }
 }
 
+void require_visits(std::span<const Chains> groups, std::span<const double> visits) {
+  std::size_t chains = 0;
+  for (const Chains& group : groups) chains += static_cast<std::size_t>(group.chains());
+  if (!visits.empty() && visits.size() != chains)
+    throw InvalidArgument(
+        fmt::format("visits = {} (must be {}, one a chain visited)", visits.size(), chains));
+}
+
 }  // namespace boltzmark

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "boltzmark/model/layered.hpp"
@@ -94,5 +95,8 @@ class Chains {
   std::vector<std::vector<float>> values_;
   std::vector<Eigen::VectorXd> means_, scales_;  ///< a and sigma of Gaussian layers; else empty
 };
+
+/// Throws  InvalidArgument unless visits are one a chain of all groups, or none
+void require_visits(std::span<const Chains> groups, std::span<const double> visits);
 
 }  // namespace boltzmark

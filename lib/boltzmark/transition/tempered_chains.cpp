@@ -22,12 +22,6 @@ bool is_equally_spaced(std::span<const float> ladder) {
   return true;
 }
 
-const std::shared_ptr<const TemperedModel>& given(
-    const std::shared_ptr<const TemperedModel>& model) {
-  if (!model) throw InvalidArgument("model = null (must be a tempered model)");
-  return model;
-}
-
 }  // namespace
 
 TemperedModel::TemperedModel(Layered layered, Base p1, const Packing& packing, int summed_side)
@@ -44,9 +38,15 @@ TemperedModel::TemperedModel(Layered layered, Base p1, const Packing& packing, i
   }
 }
 
+const std::shared_ptr<const TemperedModel>& require_model(
+    const std::shared_ptr<const TemperedModel>& model) {
+  if (!model) throw InvalidArgument("model = null (must be a tempered model)");
+  return model;
+}
+
 TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain,
                                int chains)
-    : model_(given(model)), first_chain_(first_chain), chains_(model_->model, chains) {
+    : model_(require_model(model)), first_chain_(first_chain), chains_(model_->model, chains) {
   if (first_chain < 0 || first_chain % kChainBlock != 0)
     throw InvalidArgument(
         fmt::format("first_chain = {} (must be a multiple of {})", first_chain, kChainBlock));
@@ -80,7 +80,7 @@ void TemperedChains::set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf
 }
 
 void TemperedChains::set_model(std::shared_ptr<const TemperedModel> model) {
-  if (!chains_.fit(given(model)->model) || model->summed != model_->summed)
+  if (!chains_.fit(require_model(model)->model) || model->summed != model_->summed)
     throw InvalidArgument(
         "model (must have the layers, sizes, units and summed side of the one before)");
   model_ = std::move(model);

@@ -29,6 +29,10 @@ struct TemperedModel {
   std::vector<Eigen::VectorXd> stored_logits;  ///< per layer: base logits over state_scale
 };
 
+/// Returns the model.  Throws  InvalidArgument if it is null
+const std::shared_ptr<const TemperedModel>& require_model(
+    const std::shared_ptr<const TemperedModel>& model);
+
 /// Chains moved by one thread, each at its own inverse temperature. They keep the inputs of the
 /// summed side's units (an RBM's hidden ones) given the other side v, x = bias + W' v, and that
 /// side's own part of D: one matrix product serves the next update of the summed side, D, and every
@@ -41,7 +45,7 @@ struct TemperedModel {
 class TemperedChains {
  public:
   /// Makes chains with every unit at its lowest value; chain c draws as chain first_chain + c.
-  /// Throws  InvalidArgument if chains < 1 or first_chain is no multiple of kChainBlock
+  /// Throws  InvalidArgument if the model is null, chains < 1 or first_chain is no multiple of kChainBlock
   TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain, int chains);
 
   int chains() const { return chains_.chains(); }
@@ -51,7 +55,7 @@ class TemperedChains {
   /// Replaces a layer's states.  Shapes  states [units x chains], values of the units
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states);
   /// Goes on with other parameters; the states stay.
-  /// Throws  InvalidArgument if layers, sizes, units or the summed side differ
+  /// Throws  InvalidArgument if the model is null, or layers, sizes, units or the summed side differ
   void set_model(std::shared_ptr<const TemperedModel> model);
   /// Copies one chain's states and inputs from another group of the same model.
   void copy_chain(int chain, const TemperedChains& from, int source);

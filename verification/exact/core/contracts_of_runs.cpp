@@ -110,6 +110,9 @@ TEST_CASE("errors come from whole bundles of chains") {
     set_error(estimate, influences, bundle);
     CHECK(estimate.std_error > 0);
   }
+}
+
+TEST_CASE("an estimate between two that are not numbers is refused") {
   const Estimate none{.log_z = kNan};
   CHECK(sandwich(none, none).status == Status::not_converged);
   CHECK(sandwich({.log_z = 1, .lower = 0.5, .upper = 1.5}, {.log_z = 1, .lower = 0.5, .upper = 1.5})

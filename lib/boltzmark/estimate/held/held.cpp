@@ -46,7 +46,7 @@ void refuse_as_unmet(double share, double demanded, const char* where, Estimate&
 MetMasses meet(const PhaseMasses& masses, const Parts& parts, std::span<const int> groups,
                const VisitedStates& visited) {
   MetMasses met{masses, Eigen::VectorXd::Zero(masses.log_masses.size())};
-  require_visits(visited);
+  require_visits(visited.states, visited.visits);
   double all = 0, squares = 0;
   std::size_t next = 0;
   for (const Chains& states : visited.states)

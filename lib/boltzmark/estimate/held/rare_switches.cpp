@@ -1,7 +1,5 @@
 #include "boltzmark/estimate/held/rare_switches.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -10,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
 
 namespace boltzmark {
@@ -19,6 +16,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 RunSamples samples_of(const Layered& model, const VisitedStates& visited) {
+  require_visits(visited.states, visited.visits);
   Index count = 0;
   for (const Chains& states : visited.states) count += states.chains();
   RunSamples samples{Eigen::MatrixXf(model.units(), count), VectorXd::Ones(count)};
@@ -27,9 +25,6 @@ RunSamples samples_of(const Layered& model, const VisitedStates& visited) {
     samples.values.middleCols(first, states.chains()) = all_values(states);
     first += states.chains();
   }
-  if (!visited.visits.empty() && std::ssize(visited.visits) != count)
-    throw InvalidArgument(fmt::format("visits = {} (must be one for each of {} states)",
-                                      visited.visits.size(), count));
   if (!visited.visits.empty()) samples.weights = VectorXd::Map(visited.visits.data(), count);
   if (const double all = samples.weights.sum(); all > 0) samples.weights /= all;
   return samples;

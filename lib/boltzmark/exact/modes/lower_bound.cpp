@@ -50,16 +50,6 @@ void require_states_of(const Layered& model, int parity, std::span<const Chains>
       throw InvalidArgument(fmt::format("{} (must be states of the model)", name));
 }
 
-void require_visits(const Layered& model, int parity, std::span<const Chains> visited,
-                    std::span<const double> visits) {
-  require_states_of(model, parity, visited, "visited");
-  std::size_t chains = 0;
-  for (const Chains& group : visited) chains += static_cast<std::size_t>(group.chains());
-  if (!visits.empty() && visits.size() != chains)
-    throw InvalidArgument(
-        fmt::format("visits = {} (must be {}, one a chain visited)", visits.size(), chains));
-}
-
 // The modes and the states of their side that Gibbs sweeps of some chains from them visit.
 SideStates searched_states(const Layered& model, const Modes& modes,
                            const LowerBoundOptions& options, Chains& last) {
@@ -90,7 +80,8 @@ Modes list_around_modes(const Layered& model, const Base& base, const LowerBound
 SideStates count_visits(const Layered& model, const StateList& list,
                         std::span<const Chains> visited, std::span<const double> visits,
                         LowerBound& result) {
-  require_visits(model, result.parity, visited, visits);
+  require_states_of(model, result.parity, visited, "visited");
+  require_visits(visited, visits);
   result.error_bound = list.error_bound();
   result.searched = list.log_sum() - result.error_bound;
   SideStates states(model, result.parity);

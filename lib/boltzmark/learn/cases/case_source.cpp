@@ -28,9 +28,7 @@ void require_fits(const CaseValues& data, const Chains& chains, std::span<const 
     throw InvalidArgument(fmt::format("chains = {} of {} units (must be at least {}, of {})",
                                       chains.chains(), chains.size(kVisibleLayer), cases.size(),
                                       data.rows()));
-  for (const int number : cases)
-    if (number < 0 || number >= data.cols())
-      throw InvalidArgument(fmt::format("case = {} (must be one of {})", number, data.cols()));
+  for (const int number : cases) data.require_case(number);
 }
 
 constexpr std::uint64_t kNoEpoch = std::numeric_limits<std::uint64_t>::max();

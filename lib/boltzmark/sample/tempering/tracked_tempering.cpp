@@ -146,8 +146,7 @@ void TrackedTempering::set_model(const Layered& model) {
 }
 
 void TrackedTempering::advance(std::shared_ptr<const TemperedModel> model) {
-  if (!model) throw InvalidArgument("model = null (must be a tempered model)");
-  model_ = std::move(model);
+  model_ = require_model(model);
   advance(sweeps_);
 }
 
