@@ -140,10 +140,11 @@ void add_switches(const Switches& switches, NpzWriter& file) {
     masses.errors[k] = of.error;
     masses.shares[k] = of.met;
   }
-  Eigen::MatrixXd unmoved(std::ssize(switches.unmoved), 4);
+  Eigen::MatrixXd unmoved(std::ssize(switches.unmoved), 8);
   for (Eigen::Index k = 0; k < unmoved.rows(); ++k) {
     const UnmovedSwitches& of = switches.unmoved[static_cast<std::size_t>(k)];
-    unmoved.row(k) << of.most, of.mass, of.error, of.met;
+    unmoved.row(k) << of.most, of.mass, of.error, of.met, of.unmet, of.by_chance, of.unmet_error,
+        of.of_one;
   }
   if (unmoved.rows() > 0) file.add("unmoved_switches", unmoved);
   if (count > 0)
@@ -163,13 +164,19 @@ Switches read_switches(const Npz& file) {
                                 .error = masses.errors[k]});
   }
   if (!file.contains("unmoved_switches")) return switches;
-  const Eigen::MatrixXd unmoved = read_array(file, "unmoved_switches").matrix();
-  if (unmoved.cols() != 4 || !unmoved.allFinite() || (unmoved.array() < 0).any() ||
-      (unmoved.array().rightCols(1) > 1).any())
+  Eigen::MatrixXd unmoved = read_array(file, "unmoved_switches").matrix();
+  const bool is_earlier = unmoved.cols() == 4;
+  if ((!is_earlier && unmoved.cols() != 8) || !unmoved.allFinite() || (unmoved.array() < 0).any() ||
+      (unmoved.col(3).array() > 1).any())
     throw InvalidArgument(
-        "unmoved_switches must have rows of four finite numbers, none negative, the last a share");
+        "unmoved_switches must have rows of eight finite numbers (or four), none negative, the "
+        "fourth a share");
+  if (is_earlier) {
+    unmoved.conservativeResize(Eigen::NoChange, 8);
+    unmoved.rightCols(4).setZero();
+  }
   for (const auto& row : unmoved.rowwise())
-    switches.unmoved.push_back({row[0], row[1], row[2], row[3]});
+    switches.unmoved.push_back({row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]});
   return switches;
 }
 

@@ -28,7 +28,7 @@ struct StoredRun {
 /// there is none; phase_log_masses (the lowest double: no mass), phase_errors and phase_shares [phases], and
 /// phase_visits; place_log_masses, .. likewise of groups of what is near all places, where there are any;
 /// switch_log_masses, .. of units that the run hardly switched, as shares of Z, and where not all were moved
-/// unmoved_switches [classes, 4], the members of UnmovedSwitches;
+/// unmoved_switches [classes, 8], the members of UnmovedSwitches (of earlier versions the first four);
 /// reverse: log Z and error by chains that began at b = 1 (the lowest double: no number), and reverse_status,
 /// its place in Status.
 /// Throws  DataError naming the file

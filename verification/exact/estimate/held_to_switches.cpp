@@ -97,6 +97,27 @@ TEST_CASE("what was not met is held to what chance leaves out, worked out by han
   CHECK(unmoved({{.most = 0.5, .mass = 0.3}, {.most = 8, .mass = 0.42, .met = 0.29}}).status ==
         Status::not_converged);
   CHECK(unmoved({right, {.most = 8, .mass = 0.3, .met = 0.17}}).std_error == 0.01);
+  // Nor within such a part: of 0.9 were 40 % of the samples as they should, but none had what holds 0.3 of it, some six of 5 %, that right
+  // samples leave out with e^-5 each: five or more of them with probability 6 e^-25.
+  UnmovedSwitches part{.most = 8, .mass = 0.9, .error = 0.05, .met = 0.4};
+  CHECK(unmoved({part}).std_error == 0.01);
+  part = {.most = 8, .mass = 0.9, .error = 0.05, .met = 0.4, .unmet = 0.3, .of_one = 0.05};
+  part.by_chance = 0.3 * std::exp(-5);
+  CHECK_THAT(unmoved({part}).warnings.back(), Catch::Contains("hold 35 % of such a Z"));
+  CHECK(unmoved({part}).status == Status::not_converged);
+  part.unmet_error = 0.08;  // 0.3 is less than four of them
+  CHECK(unmoved({part}).std_error == 0.01);
+  part.unmet_error = 0;
+  part.of_one = 0.3;  // one unit may be left out
+  CHECK(unmoved({part}).std_error == 0.01);
+  part.of_one = 0.002;  // many small ones, as it must be
+  part.by_chance = 0.29;
+  CHECK(unmoved({part}).std_error == 0.01);
+  // Two parts, of which neither refuses alone: of 8 % each, units of 2 %, and 1 % by chance.
+  const UnmovedSwitches half{
+      .most = 8, .mass = 0.2, .met = 0.17, .unmet = 0.08, .by_chance = 0.001, .of_one = 0.01};
+  CHECK(unmoved({half}).status == Status::ok);
+  CHECK(unmoved({half, half}).status == Status::not_converged);
   Switches both{.unmoved = {{.most = 2, .mass = 0.05}}, .visits = 100};
   both.units.push_back({.share = 1, .log_ratio = std::log(0.015)});
   CHECK(held(both).std_error == 0.01);

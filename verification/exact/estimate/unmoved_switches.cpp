@@ -52,14 +52,14 @@ TEST_CASE("where rare units are too many to be moved, those drawn among them tel
     odds.push_back(std::exp(log_odds));
   }
   const Layered model = Layered::rbm(w, Eigen::VectorXd::Zero(w.rows()), c);
-  const auto draw = [&](double times, std::uint64_t seed) {
+  const auto draw = [&](double times, std::uint64_t seed, int every = 1) {
     Chains states(model, kSamples);
     states.randomise(make_key(seed, "many gates"));
     Stream stream(make_key(seed, "many gates"), Purpose::test);
     for (int n = 0; n < kSamples; ++n)
       for (int j = 0; j < kMany; ++j) {
         const double odd = odds[static_cast<std::size_t>(j)] * times;
-        const bool on = stream.uniform() * (1 + odd) < odd;
+        const bool on = stream.uniform() * (1 + odd) < odd && j % every == 0;
         states.set(1, j, n, on ? 1.0F : 0.0F);
         for (int i = 0; on && i < kOf; ++i) states.set(0, j * kOf + i, n, j % 2 == 0 ? 1.0F : 0.0F);
       }
@@ -104,6 +104,30 @@ TEST_CASE("where rare units are too many to be moved, those drawn among them tel
   check(met);
   CHECK(met.unmoved[0].met == Approx(0.01));
   CHECK(met.unmoved[1].met == Approx(0.01));
+  // What no sample has is told apart: of four gates three are never on, and the fourth three times too often.
+  const Chains fourth = draw(3, 6, 4);
+  const Switches apart = switch_units(model, {.states = {fourth}}, make_key(6, "switches"));
+  double unmet = 0, left_out = 0, told = 0, by_chance = 0, error = 0;
+  none = 1;
+  for (const bool which : {false, true})  // those that were met after the others
+    for (const double odd : sorted) {
+      const auto j = static_cast<int>(std::find(odds.begin(), odds.end(), odd) - odds.begin());
+      bool is_met = false;
+      for (int n = 0; n < kSamples; ++n) is_met = is_met || fourth.get(1, j, n) != 0;
+      if (is_met != which) continue;
+      if (!is_met) unmet += none * odd;
+      left_out += none * odd * std::pow(1 + odd, -kSamples);
+      none /= 1 + odd;
+    }
+  for (const UnmovedSwitches& of : apart.unmoved) {
+    told += of.unmet;
+    by_chance += of.by_chance;
+    error = std::hypot(error, of.unmet_error);
+    CHECK(of.of_one == Approx(of.most == 0.5 ? 0.005 : 0.012).epsilon(0.3));  // weights scatter
+  }
+  CHECK(told == Approx(unmet).epsilon(0.2));
+  CHECK(by_chance == Approx(left_out).epsilon(0.3));
+  CHECK((error > 0.005 && error < 0.1));
   for (std::uint64_t seed = 3; seed <= 5; ++seed) {
     estimate = ok_estimate();
     hold_to_switches(switch_units(model, {.states = {draw(1, seed)}}, make_key(seed, "switches")),

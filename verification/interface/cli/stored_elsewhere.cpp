@@ -85,16 +85,26 @@ TEST_CASE("a run that never switched units of some weight together is refused, s
                 {changed, "switch_errors = -1"});
   // Of units that were drawn among those that were not moved, a row each: how often, mass, error, met.
   whole["switch_errors"].values[0] = 0;
-  whole["unmoved_switches"] = {{0.5, 0.3, 0.01, 0, 2, 0.2, 0, 0.1}, {2, 4}};
+  whole["unmoved_switches"] = {
+      // what no sample had, by chance, error, and of one besides
+      {0.5, 0.3, 0.01, 0.3, 0.2, 0.01, 0, 0.01, 2, 0.2, 0, 0.2, 0, 0, 0, 0},
+      {2, 8}};
+  CHECK(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
+  whole["unmoved_switches"].values[4] = 0.01;
+  CHECK_FALSE(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
+  whole["unmoved_switches"].values[6] = -1;
+  check_refused(run({"estimate", "--from", write_stored(whole, changed)}),
+                {changed, "unmoved_switches must have rows of eight"});
+  whole["unmoved_switches"] = {{0.5, 0.3, 0.01, 0, 2, 0.2, 0, 0.1}, {2, 4}};  // as once
   CHECK(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
   whole["unmoved_switches"].values[3] = 0.3;
   CHECK_FALSE(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
   whole["unmoved_switches"].values[1] = -0.3;
   check_refused(run({"estimate", "--from", write_stored(whole, changed)}),
-                {changed, "unmoved_switches must have rows of four"});
+                {changed, "unmoved_switches must have rows of eight"});
   whole["unmoved_switches"] = {{0.5, 0.3, 0.01}, {1, 3}};
   check_refused(run({"estimate", "--from", write_stored(whole, changed)}),
-                {changed, "unmoved_switches must have rows of four"});
+                {changed, "unmoved_switches must have rows of eight"});
   REQUIRE(
       run({"compare", model, "--methods", "rts", "--sweeps", "400", "--repeats", "2", "--chains",
            "60", "--temperatures", "20", "--base", "uniform", "--out", folder / "out"})

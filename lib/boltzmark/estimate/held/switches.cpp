@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "boltzmark/core/parallel.hpp"
@@ -99,23 +100,31 @@ void set_ratio(const VectorXd& log_weights, const Flags& count, double visits, U
                        std::max(0.0, 1 - of.share) / (of.share * visits));
 }
 
-/// Rare switches that were not all moved, those of more units before those of fewer and the rarest first: a state
-/// counts for the first that it has.
+// Whether such a share of the samples is one of them at least.
+bool is_met(double share, double visits) { return share * visits > 0.5; }
+
+/// Rare switches that were not all moved, those that no sample has before those that were met, those of more units
+/// before those of fewer and the rarest first: a state counts for the first that it has.
 class UnmovedRest {
  public:
   // Of those left, none that is met too often to be held together.
-  UnmovedRest(std::vector<RareSwitch> left, double visits)
+  UnmovedRest(std::vector<RareSwitch> left, const RunSamples& samples, double visits)
       : rest_(std::move(left)), visits_(visits) {
     std::reverse(rest_.begin(), rest_.end());
     while (!rest_.empty() && rest_.back().expected(visits) > kMeetings.back()) rest_.pop_back();
     std::stable_sort(rest_.begin(), rest_.end(), [](const RareSwitch& a, const RareSwitch& b) {
       return a.units.size() > b.units.size();
     });
+    const auto met = std::stable_partition(rest_.begin(), rest_.end(), [&](const RareSwitch& one) {
+      return !is_met(share_of(one, samples), visits);
+    });
+    unmet_ = static_cast<std::size_t>(met - rest_.begin());
     for (const RareSwitch& one : rest_) expected_ += one.expected(visits);
   }
 
   std::size_t size() const { return rest_.size(); }
   const RareSwitch& operator[](std::size_t k) const { return rest_[k]; }
+  bool is_unmet(std::size_t k) const { return k < unmet_; }
   bool is_nothing() const { return !(expected_ > kNextToNothing * visits_); }
 
   // That it is drawn: by what mean field tells of it, which may take none for impossible.
@@ -139,7 +148,13 @@ class UnmovedRest {
   }
 
  private:
+  // Of the samples, those that have it.
+  static double share_of(const RareSwitch& one, const RunSamples& samples) {
+    return switched(samples.values, one.of).select(samples.weights.array(), 0.0).sum();
+  }
+
   std::vector<RareSwitch> rest_;
+  std::size_t unmet_ = 0;
   double visits_, expected_ = 0;
 };
 
@@ -147,7 +162,7 @@ class UnmovedRest {
 struct DrawnSwitch {
   std::size_t of = 0;
   double start = 0;  // which sample the chain starts from
-  double mass = 0;   // over the probability of the draw
+  double mass = 0;   // 0 where the state that the move ends in counts for another
 };
 
 // One of each of so many parts of equal probability; those of one side first.
@@ -165,8 +180,8 @@ std::vector<DrawnSwitch> draw_of(const UnmovedRest& rest, std::size_t count, Str
   return drawn;
 }
 
-// Moves drawn switches of one side, kMovedChains at most, and sets their masses: 0 where the state that a move ends
-// in counts for another, one of those moved before or one before it in the rest.
+// Moves drawn switches of one side, kMovedChains at most, and sets their masses. A state counts for those moved before,
+// and for those before it in the rest.
 void move_drawn(const UnitMover& mover, const UnmovedRest& rest, const RunSamples& samples,
                 const std::vector<UnitSwitch>& moved_before, int steps,
                 std::span<DrawnSwitch> drawn, StreamKey key) {
@@ -186,9 +201,37 @@ void move_drawn(const UnitMover& mover, const UnmovedRest& rest, const RunSample
         std::any_of(moved_before.begin(), moved_before.end(),
                     [&](const UnitSwitch& of) { return is_switched(moved.values.col(c), of); });
     if (is_before || rest.first_in(moved.values, c) != k) continue;
-    drawn[d].mass = rest[k].of.share * std::exp(std::min(moved.log_weights[c], kGreatest)) /
-                    rest.probability(k);
+    drawn[d].mass = rest[k].of.share * std::exp(std::min(moved.log_weights[c], kGreatest));
   }
+}
+
+// The mean, and the standard error of it.
+std::pair<double, double> mean_of(const Eigen::ArrayXd& draws) {
+  const auto count = static_cast<double>(draws.size());
+  const double mean = draws.mean();
+  return {mean, std::sqrt((draws - mean).square().sum() / (count - 1) / count)};
+}
+
+// What those of the k-th of kMeetings hold, by what was drawn of all.
+UnmovedSwitches told_by(const std::vector<DrawnSwitch>& drawn, const UnmovedRest& rest,
+                        std::size_t k, double visits) {
+  UnmovedSwitches of{.most = kMeetings[k]};
+  Eigen::ArrayXd all = Eigen::ArrayXd::Zero(std::ssize(drawn)), unmet = all, chance = all;
+  double squares = 0;
+  for (Index d = 0; d < all.size(); ++d) {
+    const DrawnSwitch& one = drawn[static_cast<std::size_t>(d)];
+    if (rest.meetings(one.of) != k) continue;
+    all[d] = one.mass / rest.probability(one.of);
+    if (rest.is_unmet(one.of)) unmet[d] = all[d];
+    chance[d] = all[d] * std::pow(1 + one.mass, -visits);
+    squares += all[d] * one.mass;
+  }
+  std::tie(of.mass, of.error) = mean_of(all);
+  of.unmet = unmet.mean();
+  of.by_chance = chance.mean();
+  of.unmet_error = mean_of(unmet - chance).second;
+  if (of.mass > 0) of.of_one = squares / all.sum();
+  return of;
 }
 
 // Adds what the rest holds, by moves of some that are drawn.
@@ -220,14 +263,9 @@ void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSampl
     if (const std::size_t first = left[n] ? rest.first_in(samples.values, n) : rest.size();
         first < rest.size())
       met[rest.meetings(first)] += samples.weights[n];
-  Eigen::ArrayXXd masses = Eigen::ArrayXXd::Zero(std::ssize(drawn), std::ssize(kMeetings));
-  for (std::size_t d = 0; d < drawn.size(); ++d)
-    masses(static_cast<Index>(d), static_cast<Index>(rest.meetings(drawn[d].of))) = drawn[d].mass;
-  const auto count = static_cast<double>(drawn.size());
   for (std::size_t k = 0; k < kMeetings.size(); ++k) {
-    const auto column = masses.col(static_cast<Index>(k));
-    UnmovedSwitches of{.most = kMeetings[k], .mass = column.mean(), .met = met[k]};
-    of.error = std::sqrt((column - of.mass).square().sum() / (count - 1) / count);
+    UnmovedSwitches of = told_by(drawn, rest, k, switches.visits);
+    of.met = met[k];
     if (of.mass > 0) switches.unmoved.push_back(of);
   }
 }
@@ -280,7 +318,7 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   }
   candidates.erase(candidates.begin(),
                    candidates.begin() + static_cast<std::ptrdiff_t>(moved.size()));
-  add_unmoved(mover, {std::move(candidates), switches.visits}, samples, left, steps.left,
+  add_unmoved(mover, {std::move(candidates), samples, switches.visits}, samples, left, steps.left,
               derive_key(key, "drawn"), switches);
   return switches;
 }
@@ -293,14 +331,19 @@ struct Chance {
 };
 
 // Bounds the probability that chance leaves out so much or more, by Chernoff's inequality:
-//   P(S >= s) <= e^{-t s} prod_u (1 + never_u (e^{t mass_u} - 1)), t > 0.
-double log_chance(const std::vector<Chance>& units, double left_out) {
+//   P(S >= s) <= e^{-t s} prod_u (1 + never_u (e^{t mass_u} - 1)), t > 0,
+// of those not all moved with 1 + x <= e^x and all masses alike.
+double log_chance(const std::vector<Chance>& units, const std::vector<UnmovedSwitches>& unmoved,
+                  double left_out) {
   double greatest = 0, least = 0;
   for (const Chance& of : units) greatest = std::max(greatest, of.mass);
+  for (const UnmovedSwitches& of : unmoved) greatest = std::max(greatest, of.of_one);
   for (double steep = 0.125; steep <= 64; steep *= 2) {
     const double t = steep / greatest;
     double bound = -t * left_out;
     for (const Chance& of : units) bound += std::log1p(of.never * std::expm1(t * of.mass));
+    for (const UnmovedSwitches& of : unmoved)
+      if (of.of_one > 0) bound += of.by_chance / of.of_one * std::expm1(t * of.of_one);
     least = std::min(least, bound);
   }
   return least;
@@ -328,13 +371,19 @@ UnmetMass never_met(const Switches& switches) {
     const double mass = mass_of(of);
     units.push_back({mass, std::pow(1 + mass, -switches.visits)});
     chance += mass * units.back().never;
-    if (of.met * switches.visits > 0.5) continue;
+    if (is_met(of.met, switches.visits)) continue;
     unmet += mass;
     variance += mass * mass * of.error * of.error;
     nats += std::log1p(mass);
   }
+  for (const UnmovedSwitches& of : switches.unmoved) {
+    chance += of.by_chance;
+    unmet += of.unmet;
+    variance += of.unmet_error * of.unmet_error;
+    nats += of.unmet;
+  }
   const double least = unmet - kStandardErrors * std::sqrt(variance);
-  if (!(least > chance) || log_chance(units, least) > kSurely) return {};
+  if (!(least > chance) || log_chance(units, switches.unmoved, least) > kSurely) return {};
   return {std::expm1(nats * (1 - chance / unmet)), least - chance};  // alone, in any combination
 }
 

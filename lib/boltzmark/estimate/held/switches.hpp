@@ -26,10 +26,14 @@ struct UnitSwitch {
 
 /// What rare switches hold that were not all moved, told by some that were drawn among them.
 struct UnmovedSwitches {
-  double most = 0;   ///< right samples meet none of them more often, by mean field
-  double mass = 0;   ///< of states with any and none that counts before, to that of all samples
-  double error = 0;  ///< standard error of it
-  double met = 0;    ///< share of the run's samples at b = 1
+  double most = 0;       ///< right samples meet none of them more often, by mean field
+  double mass = 0;       ///< of states with any and none that counts before, to that of all samples
+  double error = 0;      ///< standard error of it
+  double met = 0;        ///< share of the run's samples at b = 1
+  double unmet = 0;      ///< of the mass, that of switches that no sample has
+  double by_chance = 0;  ///< of the mass, what as many right samples leave out in the mean
+  double unmet_error = 0;  ///< standard error of unmet - by_chance
+  double of_one = 0;       ///< mass of one switch, in the mean by mass
 };
 
 struct Switches {
@@ -46,7 +50,8 @@ struct Switches {
 /// mean field tells to hold less than e^-5 in all.
 /// What several of them hold counts once, for the first, so that masses are of disjoint states. Where there are too
 /// many, those are moved that right samples meet more than 32 times, and of the others some that are drawn in proportion
-/// to what mean field tells of them: the mean of mass / probability is what all hold. [Hansen and Hurwitz 1943]
+/// to what mean field tells of them: the mean of mass / probability is what all hold. [Hansen and Hurwitz 1943] Of
+/// several of those a state counts for one that no sample has, before those that were met.
 /// Randomness  streams of key
 /// Cost        mean field for as many units of a side, evenly spaced, as 2^32 weights allow, or 500; and in all as many
 ///   sweeps of a chain as 2^34 weights allow, or 20,000: 16 chains of 32 to 512 a unit, or one of those drawn
@@ -57,8 +62,9 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
 /// each by its own may be too small to be met. Where a unit's switch adds m to such a Z, n right samples never meet
 /// it with probability (1 + m)^-n. What was not met, four errors of the ratios less, is more than that leaves out in
 /// the mean, and as much by chance with probability 10^-4 at most [Chernoff 1952; counts of disjoint states are
-/// negatively associated]. Masses above e^5 count as e^5. Those that n right samples meet up to 1/2, 2, 8 or 32
-/// times, all or more than a smaller one of these, are also held to how often any of them was met, as one mass, likewise.
+/// negatively associated]; so is what of those not all moved was not met. Masses above e^5 count as e^5. Those that n
+/// right samples meet up to 1/2, 2, 8 or 32 times, all or more than a smaller one of these, are also held to how often
+/// any of them was met, as one mass, likewise.
 /// A smaller excess is missing from Z, which none of the samples tells. It adds to the error (Estimate::add_missing)
 /// as far as it is more than `told`, which was added before.
 /// Units  told, a share of such a Z     Status  not_converged
