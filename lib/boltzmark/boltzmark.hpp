@@ -39,7 +39,7 @@
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/held/attempts.hpp"
 #include "boltzmark/estimate/held/case_likelihood.hpp"
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
 

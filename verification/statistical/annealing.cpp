@@ -11,7 +11,6 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/estimators/stepping_stones.hpp"
-#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/state_space.hpp"

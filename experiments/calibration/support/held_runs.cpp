@@ -5,6 +5,7 @@
 
 #include "boltzmark/estimate/held/attempts.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 
 namespace boltzmark::experiments {
 
@@ -51,8 +52,9 @@ Held HeldRuns::held_of(const Method& method, Attempt& attempt) {
   const auto visits = std::accumulate(visited.visits.begin(), visited.visits.end(), 0.0);
   Held held;
   if (ground_.found.modes)
-    held = {meet_masses(ground_.target.tempered_model().model, ground_.search,
-                        ground_.found.phases.get(), visited)};
+    held.met = std::make_shared<const Met>(meet_masses(ground_.target.tempered_model().model,
+                                                       ground_.search, ground_.found.phases.get(),
+                                                       visited));
   held.bound = visits == 0 ? searched_
                            : find_lower_bound(ground_.target, ground_.search, visited,
                                               ground_.found_for(method, settings(sweeps_, 0)));
@@ -70,7 +72,7 @@ HeldOutcome HeldRuns::estimate(const std::string& method, int attempts) {
         const Held found = held_of(find_method(method), run);
         hold_to_resolution(found.bound, estimate);
         hold_to_visits(found.bound, estimate);
-        hold_to_met(found, estimate);
+        if (found.met) hold_to_met(*found.met, estimate);
         bound = higher(found.bound, bound);
         hold_to_bound(bound, estimate);
         add_unseen(estimate);

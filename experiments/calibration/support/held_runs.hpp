@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "experiments/kit/experiment.hpp"
 

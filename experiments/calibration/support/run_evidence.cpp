@@ -12,6 +12,7 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
@@ -263,7 +264,9 @@ RunEvidence find_evidence(const Ground& ground, const std::string& method, int c
                     ground.found_for(find_method(method), settings), evidence.estimate);
   evidence.lowest = held.bound.lowest();
   add_samples(method, run, evidence);
-  add_known(run.estimate, {held.bound, held.phases, go_other_way(ground, method, settings, run)},
+  add_known(run.estimate,
+            {held.bound, held.met ? held.met->phases : nullptr,
+             go_other_way(ground, method, settings, run)},
             evidence);
   return evidence;
 }

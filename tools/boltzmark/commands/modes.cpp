@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "tools/boltzmark/bounds.hpp"

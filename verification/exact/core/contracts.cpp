@@ -12,7 +12,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/held/case_likelihood.hpp"
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/exact_sampler.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "verification/exact/support/two_phases.hpp"

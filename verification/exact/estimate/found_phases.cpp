@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/known/known_model.hpp"

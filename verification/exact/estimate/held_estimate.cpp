@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 
@@ -19,7 +19,7 @@ TEST_CASE("what a method alone says ok of is right or refused where it is held t
   CHECK(std::abs(held.estimate.log_z - votes.known.log_z) < 5 * held.estimate.std_error);
   CHECK(held.held.bound.log_z > alone.log_z + 5);
   CHECK(held.held.bound.log_z < votes.known.log_z + 1e-6);
-  CHECK(held.held.phases != nullptr);
+  CHECK(held.held.met != nullptr);
   // Another seed has other draws, the same one the same.
   CHECK(estimate_held("rts", votes.model, 1, {.sweeps = 1000}).estimate.log_z ==
         held.estimate.log_z);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"

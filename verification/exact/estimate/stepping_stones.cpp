@@ -8,8 +8,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"

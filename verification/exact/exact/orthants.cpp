@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/log_z.hpp"

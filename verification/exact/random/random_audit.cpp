@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "boltzmark/estimate/held/both_ways.hpp"
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"

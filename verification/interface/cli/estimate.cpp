@@ -2,7 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "verification/interface/cli/json.hpp"

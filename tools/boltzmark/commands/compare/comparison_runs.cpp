@@ -10,6 +10,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "experiments/kit/printable.hpp"
 #include "tools/boltzmark/progress.hpp"
@@ -34,7 +35,7 @@ Held meet(const SearchedStates& searched, const Phases* phases, const Layered& m
           const ModeSearch& search, MethodRuns& runs) {
   const VisitedStates visited = visited_states(runs.top_states());
   Held held;
-  if (phases) held = {meet_masses(model, search, phases, visited)};
+  if (phases) held.met = std::make_shared<const Met>(meet_masses(model, search, phases, visited));
   searched.count(visited.states, visited.visits, held.bound);
   return held;
 }
@@ -209,7 +210,7 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
       met = meet(shared.states, shared.phases.get(), target.tempered_model().model,
                  mode_search(target.tempered_model().model, plan_.shared.seed), runs);
     hold_to_visits(met->bound, estimate);
-    hold_to_met(*met, estimate);
+    if (met->met) hold_to_met(*met->met, estimate);
     // A bound that is log Z itself would refuse by the truth what is to be held against it.
     if (!shared.bound.all_states) refuse_below(estimate, shared.bound.lowest());
     add_unseen(estimate);

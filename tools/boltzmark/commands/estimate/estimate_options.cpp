@@ -12,7 +12,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"

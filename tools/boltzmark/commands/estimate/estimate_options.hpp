@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/model/base.hpp"

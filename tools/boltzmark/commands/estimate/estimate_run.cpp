@@ -12,6 +12,7 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/attempts.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/held/stored_rungs.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -150,11 +151,13 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
   const Stopwatch watch;
   const ModeSearch search =
       mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
-  Held held =
+  const Held held =
       hold_to_found(prepared.target, search, outcome.visited, found, outcome.estimate, before);
   outcome.bound = held.bound;
-  outcome.phases = std::move(held.phases);
-  outcome.switches = std::move(held.switches);
+  if (held.met) {
+    outcome.phases = held.met->phases;
+    outcome.switches = held.met->switches;
+  }
   outcome.seconds += watch.seconds();
 }
 

@@ -9,7 +9,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "experiments/kit/run/interrupt.hpp"
