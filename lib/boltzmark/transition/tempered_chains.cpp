@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/kernels/layer_update.hpp"
+#include "boltzmark/transition/rung_nodes.hpp"
 #include "boltzmark/transition/tempered_density.hpp"
 
 namespace boltzmark {
@@ -202,8 +204,8 @@ void TemperedChains::log_densities(std::span<const float> ladder, std::span<doub
   const std::size_t rungs = ladder.size();
   require_room(out, rungs);
   const bool equal = has_simple_summed_layers() && is_equally_spaced(ladder);
-  if (equal && rung_nodes_.rungs() != static_cast<int>(rungs))
-    rung_nodes_ = RungNodes(static_cast<int>(rungs));
+  if (equal && (!rung_nodes_ || rung_nodes_->rungs() != static_cast<int>(rungs)))
+    rung_nodes_ = std::make_shared<const RungNodes>(static_cast<int>(rungs));
   std::vector<double> sums(rungs * kChainBlock);
   for (int block = 0; block < chains_.blocks(); ++block) {
     BlockSums slope = kept_slopes_[block];
@@ -227,12 +229,12 @@ bool TemperedChains::has_simple_summed_layers() const {
 
 // log phi's parts: the peaks go to the slope in b, the rest to `sums`.
 void TemperedChains::fill_equal_rungs(int block, BlockSums& slope, std::vector<double>& sums) {
-  std::vector<double> at_nodes(rung_nodes_.nodes().size() * kChainBlock, 0.0);
-  const double step = 1.0 / (rung_nodes_.rungs() - 1);
+  std::vector<double> at_nodes(rung_nodes_->nodes().size() * kChainBlock, 0.0);
+  const double step = 1.0 / (rung_nodes_->rungs() - 1);
   for_summed_layers(block, [&](const DensityBlock& summed) {
-    add_log_phi_nodes(summed, step, rung_nodes_, slope.data(), at_nodes.data());
+    add_log_phi_nodes(summed, step, *rung_nodes_, slope.data(), at_nodes.data());
   });
-  fill_rungs(rung_nodes_, at_nodes.data(), sums.data());
+  fill_rungs(*rung_nodes_, at_nodes.data(), sums.data());
 }
 
 void TemperedChains::fill_any_rungs(int block, std::span<const float> ladder,

@@ -10,10 +10,11 @@
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/transition/chains.hpp"
-#include "boltzmark/transition/rung_nodes.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
+
+class RungNodes;
 
 /// A model and its base, packed for sweeps at any inverse temperature, and which of its two sides a
 /// marginal density sums out.
@@ -102,9 +103,9 @@ class TemperedChains {
   Chains chains_;
   /// Per summed layer [blocks][padded units][kChainBlock].
   std::vector<std::vector<float>> inputs_;
-  std::vector<BlockSums> kept_slopes_;       ///< per block: d/db of log f_b's part of v alone
-  std::vector<float> inverse_temperatures_;  ///< padded to whole blocks
-  RungNodes rung_nodes_{2};                  ///< of the ladder that was asked for last
+  std::vector<BlockSums> kept_slopes_;           ///< per block: d/db of log f_b's part of v alone
+  std::vector<float> inverse_temperatures_;      ///< padded to whole blocks
+  std::shared_ptr<const RungNodes> rung_nodes_;  ///< of the ladder that was asked for last
 };
 
 }  // namespace boltzmark
