@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/exact/log_z.hpp"

@@ -321,7 +321,7 @@ TEST_CASE("rare switches come in the order of what they hold, not of what they g
 }
 
 TEST_CASE("a group is switched where all of its units are") {
-  const UnitSwitch pair{.unit = 0, .others = {2}, .from = 0, .to = 1};
+  const UnitSwitch pair{.unit = 0, .from = 0, .to = 1, .others = {{2, 0, 1}}};
   CHECK(is_switched(Eigen::Vector3f(1, 0, 1), pair));
   CHECK_FALSE(is_switched(Eigen::Vector3f(1, 0, 0), pair));
   CHECK_FALSE(is_switched(Eigen::Vector3f(0, 1, 1), pair));

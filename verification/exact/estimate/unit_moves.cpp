@@ -154,6 +154,51 @@ TEST_CASE("weights of units that are moved together have the mass for their mean
   check_mean(means, both_on / both_off);
 }
 
+TEST_CASE("weights of units of both sides that are moved together have the mass for their mean") {
+  for (const std::vector<int>& codes : {std::vector<int>{0, 0}, std::vector<int>{0, 2, 0}}) {
+    const Layered model = enumeration_test::random_network(
+        codes, codes.size() == 2 ? std::vector<int>{3, 3} : std::vector<int>{3, 2, 2}, 1.2, 6);
+    const StateSpace space(model);
+    const UnitMover mover(model);
+    // Of the lowest layer and the next, the latter's from the highest value to the lowest.
+    const Eigen::Index below = 1, above = model.size(0);
+    const Unit lower = model.layer(0).unit, upper = model.layer(1).unit;
+    std::vector<std::size_t> at;
+    double mass_from = 0, mass_to = 0;
+    for (std::size_t x = 0; x < space.states(); ++x) {
+      const Eigen::VectorXd values = values_in(model, space, x);
+      const double p = space.p()[static_cast<Eigen::Index>(x)];
+      if (values[below] == lower.highest() && values[above] == upper.lowest()) mass_to += p;
+      if (values[below] != lower.lowest() || values[above] != upper.highest()) continue;
+      mass_from += p;
+      at.push_back(x);
+    }
+    for (const bool below_first : {true, false}) {
+      const ValueRange up{lower.highest(), lower.highest()}, down{upper.lowest(), upper.lowest()};
+      const UnitMove move = below_first ? UnitMove{{below, above}, {{}, {}}, {up, down}}
+                                        : UnitMove{{above, below}, {{}, {}}, {down, up}};
+      const int rounds = 400;
+      Eigen::VectorXd means(rounds);
+      Stream stream(make_key(6, "moves"), Purpose::test);
+      for (int r = 0; r < rounds; ++r) {
+        Eigen::MatrixXf states(model.units(), kMovedChains);
+        for (int c = 0; c < kMovedChains; ++c) {
+          double u = stream.uniform() * mass_from;
+          std::size_t n = 0;
+          while (n + 1 < at.size() && (u -= space.p()[static_cast<Eigen::Index>(at[n])]) > 0) ++n;
+          states.col(c) = values_in(model, space, at[n]).cast<float>();
+        }
+        const MovedUnits moved =
+            mover.move({move}, 5, states, make_key(static_cast<std::uint64_t>(r), "move"));
+        means[r] = moved.log_weights.array().exp().mean();
+        CHECK((moved.values.row(below).array() == static_cast<float>(lower.highest())).all());
+        CHECK((moved.values.row(above).array() == static_cast<float>(upper.lowest())).all());
+      }
+      check_mean(means, mass_to / mass_from);
+    }
+  }
+}
+
 TEST_CASE(
     "weights of continuous units that go from a range to another have the mass there for their mean") {
   // Two hidden ones: Z(x, y) = e^{a x + c y} prod_i (1 + e^{b_i + v_i x + w_i y}), summed over cells.

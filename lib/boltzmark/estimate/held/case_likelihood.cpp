@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {

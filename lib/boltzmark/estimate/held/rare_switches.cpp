@@ -32,9 +32,8 @@ RunSamples samples_of(const Layered& model, const VisitedStates& visited) {
 
 VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples) {
   VectorXd weights = samples.weights;
-  for (std::size_t k = 0; k < rare.units.size(); ++k) {
-    const Eigen::ArrayXd values =
-        samples.values.row(rare.side->units[rare.units[k]]).transpose().cast<double>();
+  for (std::size_t k = 0; k < rare.numbers.size(); ++k) {
+    const Eigen::ArrayXd values = samples.values.row(rare.numbers[k]).transpose().cast<double>();
     weights =
         (values >= rare.homes[k].low && values <= rare.homes[k].high).select(weights.array(), 0.0);
   }
@@ -104,6 +103,7 @@ std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedS
   RareSwitch found;
   found.side = &side;
   found.units = {place};
+  found.numbers = {side.units[place]};
   UnitSwitch& of = found.of;
   const double mean = (values * weights.array()).sum();
   of.unit = static_cast<int>(side.units[place]);
@@ -151,14 +151,16 @@ RareSwitch group_about(Index k, const std::vector<RareSwitch>& rare, const Eigen
                        float least) {
   RareSwitch group = rare[k];
   group.units.clear();
+  group.numbers.clear();
   group.homes.clear();
   for (Index j = 0; j < std::ssize(rare); ++j) {
     const RareSwitch& other = rare[j];
     const bool alike = j == k || cosines[j] >= least;
     if (!alike || !go_alike(group, other)) continue;
     group.units.push_back(other.units[0]);
+    group.numbers.push_back(other.numbers[0]);
     group.homes.push_back(other.homes[0]);
-    if (j != k) group.of.others.push_back(other.of.unit);
+    if (j != k) group.of.others.push_back({other.of.unit, group.of.from, group.of.to});
   }
   return group;
 }
@@ -246,6 +248,66 @@ void drop_told_twice(std::vector<RareSwitch>& all) {
   all = std::move(kept);
 }
 
+// What each moves by, of units of few values. A column of no shift: it moves a range.
+// Shapes  index [units of all layers]: of each of `count`
+Eigen::MatrixXf shifts_of(const std::vector<RareSwitch>& rare, const std::vector<Index>& index,
+                          Index count) {
+  Eigen::MatrixXf shifts = Eigen::MatrixXf::Zero(count, std::ssize(rare));
+  for (std::size_t c = 0; c < rare.size(); ++c) {
+    const RareSwitch& one = rare[c];
+    if (one.homes[0].width() > 0) continue;
+    for (std::size_t k = 0; k < one.numbers.size(); ++k)
+      shifts(index[one.numbers[k]], static_cast<Index>(c)) =
+          static_cast<float>(one.ends[k].low - one.homes[k].low);
+  }
+  return shifts;
+}
+
+// Two of both sides as one.
+RareSwitch both_of(RareSwitch one, const RareSwitch& other, double joined) {
+  one.numbers.insert(one.numbers.end(), other.numbers.begin(), other.numbers.end());
+  one.homes.insert(one.homes.end(), other.homes.begin(), other.homes.end());
+  one.ends.insert(one.ends.end(), other.ends.begin(), other.ends.end());
+  one.of.others.push_back({other.of.unit, other.of.from, other.of.to});
+  one.of.others.insert(one.of.others.end(), other.of.others.begin(), other.of.others.end());
+  one.likely += other.likely + joined;
+  one.change += other.change + std::abs(joined);
+  return one;
+}
+
+// Pairs of both sides that hold more than either does, by the weights between what they move, where neither leads to the
+// other. None where the products would take longer than mean field.
+std::vector<RareSwitch> pairs_across(const NumberedSides& even, const std::vector<RareSwitch>& ones,
+                                     const std::vector<RareSwitch>& others,
+                                     const RunSamples& samples) {
+  constexpr double kWeights = 0x1p32, kNats = 12;  // e^-12 is next to nothing for any number
+  constexpr std::size_t kMost = 500;
+  std::vector<RareSwitch> pairs;
+  const Eigen::MatrixXf weights = even.sides.weights.cast<float>();
+  const auto count = static_cast<double>(ones.size());
+  if (ones.empty() || others.empty() || static_cast<double>(weights.size()) * count > kWeights)
+    return pairs;
+  std::vector<Index> index(samples.values.rows());
+  for (Index i = 0; i < std::ssize(even.units); ++i) index[even.units[i]] = i;
+  for (Index i = 0; i < std::ssize(even.others); ++i) index[even.others[i]] = i;
+  const Eigen::MatrixXf joined = shifts_of(others, index, weights.rows()).transpose() *
+                                 (weights * shifts_of(ones, index, weights.cols()));
+  for (Index c = 0; c < joined.cols(); ++c)
+    for (Index r = 0; r < joined.rows(); ++r) {
+      const RareSwitch &one = ones[c], &other = others[r];
+      const double both = one.likely + other.likely + joined(r, c);
+      if (!(both > std::max({one.likely, other.likely, -kNats}))) continue;
+      if (is_switched(one.means, other.of) || is_switched(other.means, one.of)) continue;
+      pairs.push_back(both_of(one, other, joined(r, c)));
+    }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const RareSwitch& a, const RareSwitch& b) { return a.likely > b.likely; });
+  if (pairs.size() > kMost) pairs.resize(kMost);
+  for (RareSwitch& pair : pairs) pair.of.share = weights_at_home(pair, samples).sum();
+  std::erase_if(pairs, [](const RareSwitch& pair) { return pair.of.share < kOften; });
+  return pairs;
+}
+
 // Those first that hold the most; none of those that all together are next to nothing by mean field.
 void keep_likely(std::vector<RareSwitch>& candidates) {
   std::erase_if(candidates, [](const RareSwitch& one) { return std::isnan(one.likely); });
@@ -264,10 +326,13 @@ void keep_likely(std::vector<RareSwitch>& candidates) {
 
 std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
                                       const RunSamples& samples) {
-  std::vector<RareSwitch> all;
+  std::vector<RareSwitch> all, of_odd;
   add_candidates(even, samples, all);
-  add_candidates(odd, samples, all);
+  add_candidates(odd, samples, of_odd);
+  std::vector<RareSwitch> pairs = pairs_across(even, all, of_odd, samples);
+  std::move(of_odd.begin(), of_odd.end(), std::back_inserter(all));
   drop_told_twice(all);
+  std::move(pairs.begin(), pairs.end(), std::back_inserter(all));
   keep_likely(all);
   return all;
 }

@@ -26,7 +26,8 @@ RunSamples samples_of(const Layered& model, const VisitedStates& visited);
 struct RareSwitch {
   UnitSwitch of;
   const NumberedSides* side = nullptr;
-  UnitGroup units = {};  ///< what moves
+  UnitGroup units = {};                    ///< what moves of that side
+  std::vector<Eigen::Index> numbers = {};  ///< of all that moves, among the units of all layers
   /// Where each of these is most often: a value, or a range of many.
   std::vector<ValueRange> homes = {};
   std::vector<ValueRange> ends = {};  ///< where each moves to, likewise
@@ -42,7 +43,8 @@ struct RareSwitch {
 inline const double kNextToNothing = std::exp(-5.0);
 
 /// Whether a value is nearer to the far end than to where the unit is most often.
-inline bool is_far(double value, const UnitSwitch& of) {
+template <class Switched>
+bool is_far(double value, const Switched& of) {
   return std::abs(value - of.to) < std::abs(value - of.from);
 }
 /// Whether a column of all units' values has them all there.
@@ -50,7 +52,7 @@ template <class Column>
 bool is_switched(const Column& values, const UnitSwitch& of) {
   return is_far(values[of.unit], of) &&
          std::all_of(of.others.begin(), of.others.end(),
-                     [&](int unit) { return is_far(values[unit], of); });
+                     [&](const SwitchedUnit& one) { return is_far(values[one.unit], one); });
 }
 
 /// Returns the samples' weights, those apart of which a unit of the switch is not at home.
@@ -58,7 +60,8 @@ Eigen::VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& sample
 
 /// Finds the switches of units of both sides, and of those whose weights point alike, that samples have with a share of
 /// 3 % or less, those first that hold the most by mean field; none of those that all together are next to nothing, nor of
-/// two groups of both sides that lead to each other the larger one.
+/// two groups of both sides that lead to each other the larger one. Besides, pairs of these of both sides, neither of which
+/// leads to the other, that by their weights hold more than either.
 /// Cost      mean field for as many of a side as 2^32 weights allow, or 500; of more, evenly spaced ones, single units first
 /// Lifetime  the sides must outlive what is returned
 std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,

@@ -75,9 +75,7 @@ Eigen::MatrixXf starts_of(const RareSwitch& candidate, const RunSamples& samples
 }
 
 UnitMove move_of(const RareSwitch& candidate) {
-  UnitMove move{{}, candidate.homes, candidate.ends};
-  for (const Index place : candidate.units) move.units.push_back(candidate.side->units[place]);
-  return move;
+  return {candidate.numbers, candidate.homes, candidate.ends};
 }
 
 // Whether each column of values has the switch.
@@ -113,7 +111,7 @@ class UnmovedRest {
     std::reverse(rest_.begin(), rest_.end());
     while (!rest_.empty() && rest_.back().expected(visits) > kMeetings.back()) rest_.pop_back();
     std::stable_sort(rest_.begin(), rest_.end(), [](const RareSwitch& a, const RareSwitch& b) {
-      return a.units.size() > b.units.size();
+      return a.numbers.size() > b.numbers.size();
     });
     const auto met = std::stable_partition(rest_.begin(), rest_.end(), [&](const RareSwitch& one) {
       return !is_met(share_of(one, samples), visits);
@@ -287,10 +285,11 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   for (int c = 0; c < kMovedChains; ++c) evenly.push_back((c + 0.5) / kMovedChains);
   parallel_for(steps.of.size(), [&](std::size_t k) {
     const RareSwitch& candidate = candidates[k];
-    const std::string name =
-        fmt::format("{}", candidate.of.unit) +
-        (candidate.units.size() > 1 ? fmt::format(" and {} others", candidate.units.size() - 1)
-                                    : "");
+    std::string name = fmt::format("{}", candidate.of.unit);
+    if (candidate.units.size() > 1)
+      name += fmt::format(" and {} others", candidate.units.size() - 1);
+    if (candidate.numbers.size() > candidate.units.size())  // of the other side
+      name += fmt::format(" with {}", candidate.numbers[candidate.units.size()]);
     moved[k] = mover.move({move_of(candidate)}, steps.of[k], starts_of(candidate, samples, evenly),
                           derive_key(key, name));
   });

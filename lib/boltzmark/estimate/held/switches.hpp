@@ -9,12 +9,18 @@
 
 namespace boltzmark {
 
-/// A unit that a run hardly ever had at the far end of its values, and what that end is worth, or the end of it and of
-/// units whose weights point as its own do.
-struct UnitSwitch {
-  int unit = 0;                  ///< among those of all layers, the lowest first
-  std::vector<int> others = {};  ///< that moved with it: all of them are at that end
+/// A unit that goes to the far end of its values.
+struct SwitchedUnit {
+  int unit = 0;             ///< among those of all layers, the lowest first
   double from = 0, to = 0;  ///< the value that it had most often, of many the median, and that end
+};
+
+/// A unit that a run hardly ever had at the far end of its values, and what that end is worth, or the end of it and of
+/// units whose weights point as its own do, or that it is joined to.
+struct UnitSwitch {
+  int unit = 0;                           ///< as SwitchedUnit's
+  double from = 0, to = 0;                ///< likewise
+  std::vector<SwitchedUnit> others = {};  ///< that moved with it: all of them are at their end
   /// Of the run's samples at b = 1, those at `from`; of many values, in 95 % about it.
   double share = 0;
   double met = 0;  ///< nearer to `to`, without what is before it in the list
@@ -46,7 +52,8 @@ struct Switches {
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
 /// states that have it where it usually is (UnitMover), and likewise units of a side whose weights have a cosine of 0.9,
-/// 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, together. Of rare ones, met by 3 % or less, all but those that
+/// 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, together, and any of these with one of the other side that it
+/// is joined to by such weights that both hold more than either. Of rare ones, met by 3 % or less, all but those that
 /// mean field tells to hold less than e^-5 in all.
 /// What several of them hold counts once, for the first, so that masses are of disjoint states. Where there are too
 /// many, those are moved that right samples meet more than 32 times, and of the others some that are drawn in proportion

@@ -1,5 +1,7 @@
 #include "boltzmark/estimate/places/unit_moves.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "boltzmark/exact/modes/fixed_points.hpp"
@@ -50,8 +52,9 @@ MovedUnits UnitMover::move(const std::vector<UnitMove>& moves, int steps,
   for (Index u = 0; u < states.rows(); ++u)
     for (int c = 0; c < kMovedChains; ++c)
       chains.set(places_[u].layer, places_[u].unit, c, states(u, c));
-  SideInputs inputs{.parity = parity};
-  std::vector<std::vector<MovingUnit>> moving(kMovedChains);
+  std::array<SideInputs, 2> inputs = {SideInputs{.parity = parity}, {.parity = 1 - parity}};
+  std::array<std::vector<std::vector<MovingUnit>>, 2> moving;  // those of the first side, others
+  for (auto& side : moving) side.resize(kMovedChains);
   std::vector<Stream> streams;
   for (int c = 0; c < kMovedChains; ++c) {
     streams.emplace_back(key, Purpose::metropolis, static_cast<std::uint64_t>(c));
@@ -60,25 +63,32 @@ MovedUnits UnitMover::move(const std::vector<UnitMove>& moves, int steps,
       const Index u = move.units[k];
       const double value = states(u, c);
       const ValueRange from = move.from[k].width() > 0 ? move.from[k] : ValueRange{value, value};
-      moving[c].push_back({places_[u], from, move.to[k], value});
+      moving[places_[u].layer % 2 != parity][c].push_back({places_[u], from, move.to[k], value});
     }
   }
+  const bool both = std::any_of(moving[1].begin(), moving[1].end(),
+                                [](const auto& units) { return !units.empty(); });
   MovedUnits moved{Eigen::VectorXd::Zero(kMovedChains), {}};
   half_sweep(packed_, chains, draws, {}, 1 - parity);
+  for (int c = 0; c < kMovedChains; ++c)
+    for (const MovingUnit& one : moving[1][c])
+      chains.set(one.place.layer, one.place.unit, c, static_cast<float>(one.value));
   for (int t = 1; t <= steps; ++t) {
     const SweepOptions at{.first_sweep = static_cast<std::uint64_t>(t)};
     const double here = (t - 1.0) / steps, there = static_cast<double>(t) / steps;
-    fill_inputs(packed_, chains, inputs);
-    for (int l = parity; l < model_->layers(); l += 2)
-      draw_layer(packed_, chains, draws, at, l, inputs.layers[l / 2]);
-    for (int c = 0; c < kMovedChains; ++c)
-      for (MovingUnit& one : moving[c]) {
-        const auto [layer, unit] = one.place;
-        const double input = inputs.layers[layer / 2][unit * kChainBlock + c];
-        moved.log_weights[c] += one.go(here, there, input, streams[c]);
-        chains.set(layer, unit, c, static_cast<float>(one.value));
-      }
-    half_sweep(packed_, chains, draws, at, 1 - parity);
+    for (int side = 0; side < (both ? 2 : 1); ++side) {
+      fill_inputs(packed_, chains, inputs[side]);
+      for (int l = inputs[side].parity; l < model_->layers(); l += 2)
+        draw_layer(packed_, chains, draws, at, l, inputs[side].layers[l / 2]);
+      for (int c = 0; c < kMovedChains; ++c)
+        for (MovingUnit& one : moving[side][c]) {
+          const auto [layer, unit] = one.place;
+          const double input = inputs[side].layers[layer / 2][unit * kChainBlock + c];
+          moved.log_weights[c] += one.go(here, there, input, streams[c]);
+          chains.set(layer, unit, c, static_cast<float>(one.value));
+        }
+    }
+    if (!both) half_sweep(packed_, chains, draws, at, 1 - parity);
   }
   moved.values = all_values(chains);
   return moved;

@@ -12,7 +12,7 @@
 
 namespace boltzmark {
 
-/// A move of some units of one side from where they are.
+/// A move of some units from where they are.
 struct UnitMove {
   std::vector<Eigen::Index> units;  ///< their numbers among those of all layers, the lowest first
   std::vector<ValueRange> from;     ///< within which each is; of no width: its own value
@@ -40,9 +40,10 @@ class UnitMover {
   ///   log w = sum_u log (width of `to` / width of `from`) + sum_t sum_u (c'_{t+1} - c_t) (b_u + sum_i W_ui x_i),
   /// c_t a unit's value, c'_{t+1} where the next step takes it; without the widths where there are none; if the
   /// states are samples given that the units are in `from`: annealed importance sampling. [Neal 2001]
-  /// A pattern that the units alone hold is no barrier to that, for at each step its units are independent.
-  /// Shapes      moves [1 or kMovedChains], all of units of one side; states of all units [units x kMovedChains], of
-  ///   which those of the other side are not read
+  /// A pattern that the units alone hold is no barrier to that, for at each step its units are independent. Units of both
+  /// sides move in turn, each given where the others are, so that weights between them are no barrier either.
+  /// Shapes      moves [1 or kMovedChains], their first units of one side; states of all units [units x kMovedChains], of
+  ///   which units of the other side that do not move are not read
   /// Randomness  PhiloxDraws and streams of key
   /// Cost        steps sweeps of kMovedChains chains
   MovedUnits move(const std::vector<UnitMove>& moves, int steps, const Eigen::MatrixXf& states,

@@ -1,0 +1,107 @@
+// Rare units of both sides that hold something together.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/estimate/held/rare_switches.hpp"
+#include "boltzmark/estimate/held/switches.hpp"
+#include "verification/exact/support/gates.hpp"
+
+using namespace boltzmark;
+using namespace gates;
+
+namespace {
+
+constexpr int kParts = 6, kVisible = 10, kHidden = 8;  // of each, beside the two units
+constexpr double kAlone = -8, kTogether = 0.1, kWeight = 4;
+
+// A hidden unit on a patch of visible ones, a visible one on a patch of hidden ones: of the mass without either, each alone holds
+// e^-8, and both, by the weight between them, a tenth. Of odd parts the visible unit is usually on.
+Layered parts_model(double together = kTogether) {
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kParts * (kVisible + 1), kParts * (kHidden + 1));
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(w.rows()), c = Eigen::VectorXd::Zero(w.cols());
+  const double gained = std::log1p(std::exp(kWeight)) - std::log(2),
+               joined = std::log(together) - 2 * kAlone;
+  for (int p = 0; p < kParts; ++p) {
+    const int visible = p * (kVisible + 1), hidden = p * (kHidden + 1);
+    const double sign = p % 2 == 0 ? 1 : -1;
+    w.col(hidden).segment(visible + 1, kVisible).setConstant(kWeight);
+    w.row(visible).segment(hidden + 1, kHidden).setConstant(sign * kWeight);
+    w(visible, hidden) = sign * joined;
+    c[hidden] = kAlone - kVisible * gained;
+    b[visible] = sign * (kAlone - kHidden * gained);
+    if (sign > 0) continue;
+    c[hidden] += joined;
+    c.segment(hidden + 1, kHidden).setConstant(kWeight);
+  }
+  return Layered::rbm(w, b, c);
+}
+
+// Samples without any.
+Chains ground(const Layered& model, int count) {
+  Chains states(model, count);
+  states.randomise(make_key(7, "ground"));
+  for (int n = 0; n < count; ++n)
+    for (int p = 0; p < kParts; ++p) {
+      states.set(0, p * (kVisible + 1), n, static_cast<float>(p % 2));
+      states.set(1, p * (kHidden + 1), n, 0);
+    }
+  return states;
+}
+
+}  // namespace
+
+TEST_CASE("what units of both sides hold together, and neither by itself, is found") {
+  const Layered model = parts_model();
+  const Chains states = ground(model, 100);
+  const NumberedSides even(model, 0), odd(model, 1);
+  const std::vector<RareSwitch> rare =
+      rare_switches(even, odd, samples_of(model, {.states = {states}}));
+  REQUIRE(rare.size() >= kParts);
+  for (int k = 0; k < kParts; ++k) {
+    const RareSwitch& pair = rare[static_cast<std::size_t>(k)];
+    REQUIRE(pair.numbers.size() == 2);
+    const auto part = pair.numbers[0] / (kVisible + 1);
+    CHECK(pair.numbers[0] == part * (kVisible + 1));
+    CHECK(pair.numbers[1] == model.size(0) + part * (kHidden + 1));
+    CHECK(pair.likely == Approx(std::log(kTogether)).margin(0.01));
+    CHECK((pair.of.from == part % 2 && pair.of.to == 1 - part % 2));
+    REQUIRE(pair.of.others.size() == 1);
+    CHECK((pair.of.others[0].from == 0 && pair.of.others[0].to == 1));
+  }
+  const Switches found = switch_units(model, {.states = {states}}, make_key(7, "switches"));
+  double mass = 0;
+  int pairs = 0;
+  for (const UnitSwitch& of : found.units) {
+    mass += of.share * std::exp(of.log_ratio);
+    pairs += of.others.size() == 1;
+  }
+  CHECK(pairs == kParts);
+  CHECK(mass == Approx(kParts * kTogether).epsilon(0.25));
+  Estimate estimate = ok_estimate();
+  hold_to_switches(found, 0, estimate);
+  CHECK(estimate.status == Status::not_converged);
+}
+
+TEST_CASE("samples of what units of both sides hold together are met, and refuse nothing") {
+  const Layered model = parts_model();
+  Chains states = ground(model, 100);
+  for (int p = 0; p < kParts; ++p)
+    for (int n = 10 * p; n < 10 * p + 9; ++n) {
+      states.set(0, p * (kVisible + 1), n, static_cast<float>(1 - p % 2));
+      states.set(1, p * (kHidden + 1), n, 1);
+      for (int i = 1; i <= kVisible; ++i) states.set(0, p * (kVisible + 1) + i, n, 1);
+      for (int j = 1; j <= kHidden; ++j) states.set(1, p * (kHidden + 1) + j, n, p % 2 == 0);
+    }
+  Estimate estimate = ok_estimate();
+  hold_to_switches(switch_units(model, {.states = {states}}, make_key(8, "switches")), 0, estimate);
+  CHECK((estimate.status == Status::ok && estimate.std_error == 0.01));
+}
+
+TEST_CASE("units of both sides that hold less together than alone are no pair") {
+  const Layered model = parts_model(std::exp(kAlone - 1));
+  const Chains states = ground(model, 100);
+  const NumberedSides even(model, 0), odd(model, 1);
+  for (const RareSwitch& of : rare_switches(even, odd, samples_of(model, {.states = {states}})))
+    CHECK(of.numbers.size() == 1);
+}
