@@ -17,19 +17,19 @@ constexpr double kAlone = -8, kTogether = 0.1, kWeight = 4;
 
 // A hidden unit on a patch of visible ones, a visible one on a patch of hidden ones: of the mass without either, each alone holds
 // e^-8, and both, by the weight between them, a tenth. Of odd parts the visible unit is usually on.
-Layered parts_model(double together = kTogether) {
+Layered parts_model(double together = kTogether, double alone = kAlone) {
   Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kParts * (kVisible + 1), kParts * (kHidden + 1));
   Eigen::VectorXd b = Eigen::VectorXd::Zero(w.rows()), c = Eigen::VectorXd::Zero(w.cols());
   const double gained = std::log1p(std::exp(kWeight)) - std::log(2),
-               joined = std::log(together) - 2 * kAlone;
+               joined = std::log(together) - 2 * alone;
   for (int p = 0; p < kParts; ++p) {
     const int visible = p * (kVisible + 1), hidden = p * (kHidden + 1);
     const double sign = p % 2 == 0 ? 1 : -1;
     w.col(hidden).segment(visible + 1, kVisible).setConstant(kWeight);
     w.row(visible).segment(hidden + 1, kHidden).setConstant(sign * kWeight);
     w(visible, hidden) = sign * joined;
-    c[hidden] = kAlone - kVisible * gained;
-    b[visible] = sign * (kAlone - kHidden * gained);
+    c[hidden] = alone - kVisible * gained;
+    b[visible] = sign * (alone - kHidden * gained);
     if (sign > 0) continue;
     c[hidden] += joined;
     c.segment(hidden + 1, kHidden).setConstant(kWeight);
@@ -99,9 +99,11 @@ TEST_CASE("samples of what units of both sides hold together are met, and refuse
 }
 
 TEST_CASE("units of both sides that hold less together than alone are no pair") {
-  const Layered model = parts_model(std::exp(kAlone - 1));
+  const Layered model = parts_model(std::exp(-5), -4);
   const Chains states = ground(model, 100);
   const NumberedSides even(model, 0), odd(model, 1);
-  for (const RareSwitch& of : rare_switches(even, odd, samples_of(model, {.states = {states}})))
-    CHECK(of.numbers.size() == 1);
+  const std::vector<RareSwitch> rare =
+      rare_switches(even, odd, samples_of(model, {.states = {states}}));
+  CHECK(rare.size() == 2 * kParts);
+  for (const RareSwitch& of : rare) CHECK(of.numbers.size() == 1);
 }
