@@ -57,6 +57,7 @@ TEST_CASE("modes names the side of its marginal, and prints the climbs that ende
   std::getline(rows, row);
   for (int k = 0; k < 3; ++k) {
     std::getline(rows, row);
+    CHECK(words(row).at(0) == std::to_string(k + 1));
     CHECK(words(row).at(1) == fmt::format("{:.4f}", found["modes"][k]["log_f"].get<double>()));
     CHECK(words(row).at(2) == std::to_string(found["modes"][k]["basin"].get<int>()));
   }

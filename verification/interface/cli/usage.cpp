@@ -44,6 +44,15 @@ TEST_CASE("every command has a help with usage, options and examples, 96 columns
   }
 }
 
+TEST_CASE("help has a command's arguments before its options") {
+  for (const auto& [command, argument] : {std::pair{"exact", "MODEL"}, std::pair{"list", "WHAT"}}) {
+    const std::string text = run({command, "--help"}).out;
+    const std::size_t at = text.find(std::string("\nArguments\n  ") + argument + " ");
+    INFO(text);
+    CHECK(at < text.find("\nOptions\n"));
+  }
+}
+
 TEST_CASE("help wins over missing and wrong arguments") {
   CHECK(run({"exact", "--help"}).code == 0);
   CHECK(run({"train", "bas", "--hidden", "none", "-h"}).code == 0);

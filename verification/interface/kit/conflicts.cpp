@@ -45,6 +45,16 @@ TEST_CASE(
   CHECK(keep_conflicts(plan).empty());
 }
 
+TEST_CASE("text that does not fit at a file's end is an error that says so") {
+  CHECK_THROWS_WITH(append_text("/dev/full", "a line"),
+                    Catch::Contains("/dev/full") && Catch::Contains("must fit on the disk"));
+  const TemporaryFolder out;
+  const std::string path = out.path() + "/lines";
+  append_text(path, "one\n");
+  append_text(path, "two\n");
+  CHECK(read_text(path) == "one\ntwo\n");
+}
+
 TEST_CASE("of outputs that have times all else must be equal, at any depth") {
   const TemporaryFolder out;
   run_part(out.path(), {});

@@ -230,6 +230,7 @@ TEST_CASE("reproduce draws its figures into a folder of any name, and runs nothi
           cli_test::run({"reproduce", "bruegge2013/" + item, "--profile", "smoke", "--out", out});
       INFO(result.err);
       CHECK(result.code == 0);
+      CHECK_THAT(result.out, Catch::Contains("report  " + out + "/smoke/report/index.html"));
       bool drawn = false;
       for (const auto& file :
            std::filesystem::directory_iterator(out + "/smoke/bruegge2013/" + item))
