@@ -74,16 +74,6 @@ Eigen::VectorXd integral_influence(const TemperedChain& chain, Assignment assign
   return result;
 }
 
-Eigen::VectorXd trapezoid_weights(const Ladder& ladder) {
-  Eigen::VectorXd weights = Eigen::VectorXd::Zero(ladder.rungs());
-  for (int k = 0; k + 1 < ladder.rungs(); ++k) {
-    const double half = (ladder[k + 1] - ladder[k]) / 2;
-    weights[k] += half;
-    weights[k + 1] += half;
-  }
-  return weights;
-}
-
 RungFrequencies rung_frequencies(const TemperedChain& chain, Assignment assignment, int sweeps,
                                  int chains) {
   need_positive(chains, "chains");

@@ -21,9 +21,6 @@ Eigen::VectorXd ratio_influence(const TemperedChain& chain, Assignment assignmen
 Eigen::VectorXd integral_influence(const TemperedChain& chain, Assignment assignment,
                                    const Eigen::VectorXd& quadrature);
 
-/// Computes the weights of the trapezoidal rule on a ladder.  Shapes  [rungs]
-Eigen::VectorXd trapezoid_weights(const Ladder& ladder);
-
 /// The exact means and covariances of the rung frequencies c_hat_k.
 struct RungFrequencies {
   Eigen::VectorXd mean;        ///< c_k = q(b_k) [rungs]

@@ -58,6 +58,14 @@ LongMatrix oracle_densities(const Example& example, States states) {
                                  : oracle::tempering::visible_densities(example.setting());
 }
 
+// The weights of the trapezoidal rule.
+Eigen::VectorXd trapezoid_weights(const Ladder& ladder) {
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(ladder.rungs());
+  for (int k = 0; k + 1 < ladder.rungs(); ++k)
+    weights.segment(k, 2).array() += (ladder[k + 1] - ladder[k]) / 2;
+  return weights;
+}
+
 double largest_entry(const LongMatrix& difference) {
   return static_cast<double>(difference.cwiseAbs().maxCoeff());
 }
@@ -146,6 +154,7 @@ TEST_CASE("exact variances of tempered estimates are limits of sums of autocovar
   const TemperedChain chain = example.chain(States::joint);
   const LongVector p = chain.stationary().cast<long double>();
   const Eigen::VectorXd trapezoid = trapezoid_weights(example.ladder);
+  REQUIRE(trapezoid.sum() == Approx(1));
   std::vector<Eigen::VectorXd> influences;
   for (const Assignment assignment : {Assignment::soft, Assignment::hard}) {
     influences.push_back(ratio_influence(chain, assignment, 3));

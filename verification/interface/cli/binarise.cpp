@@ -107,6 +107,12 @@ TEST_CASE("a threshold that leaves every case without an edge is refused") {
   CHECK(run({"describe", data, "--binarise", "threshold:116"}).code == 0);
   CHECK(run({"describe", data, "--binarise", "threshold:119"}).code == 2);
   CHECK(run({"describe", data, "--binarise", "grey"}).code == 0);
+  // No threshold: what is drawn may have no edge. Nor has a case of one unit any.
+  const std::string black = folder.write("black.npy",
+                                         npy_of_bytes("20, 2, 3", std::string(119, '\0') + '\xC8')),
+                    one = folder.write("one.npy", npy_of_bytes("20, 1, 1", counted_bytes(20, 12)));
+  CHECK(run({"describe", black, "--binarise", "sample:1"}).code == 0);
+  CHECK(run({"describe", one, "--binarise", "threshold:127"}).code == 0);
 }
 
 TEST_CASE("grey levels in text are binarised where it is asked for, bits never are") {

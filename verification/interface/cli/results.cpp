@@ -272,6 +272,9 @@ TEST_CASE("a model of a data folder is found by its path below it, and listed") 
   std::filesystem::create_directories(folder / "outside/deeper");
   const std::string path = folder / "outside/one.npz";
   REQUIRE(run({"make", "random:7:5:0.5:1", "--out", path}).code == 0);
+  std::filesystem::create_directories(folder / "outside/a/b/c/d");
+  for (const char* below : {"outside/a/b/c/three.npz", "outside/a/b/c/d/four.npz"})
+    std::filesystem::copy_file(path, folder / below);
   folder.write("outside/damaged.npz", "PK\x03\x04 no more");
   folder.write("cases.csv", "0,1,0,1,0,1,1\n1,1,0,0,0,1,0\n");
   REQUIRE(run({"sample", path, "--chains", "2", "--sweeps", "2", "--out",
@@ -315,7 +318,9 @@ TEST_CASE("a model of a data folder is found by its path below it, and listed") 
   CHECK(files.at("models/salakhutdinov2010/mnist-20-30.npz").find("784-20-30") !=
         std::string::npos);
   CHECK(files.contains("models/bruegge2013/bas-pt/00.npz"));
-  for (const char* none : {"outside/damaged.npz", "outside/states.npz", "cases.csv"})
+  CHECK(files.contains("outside/a/b/c/three.npz"));  // no deeper ones are looked for
+  for (const char* none :
+       {"outside/a/b/c/d/four.npz", "outside/damaged.npz", "outside/states.npz", "cases.csv"})
     CHECK_FALSE(files.contains(none));
 }
 

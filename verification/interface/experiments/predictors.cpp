@@ -203,6 +203,7 @@ TEST_CASE("evidence is of the run that the command line makes, and tells what it
         CHECK(refused.at("gap") == (numbers.at("gap") > 3 && numbers.at("gap_nats") > 0.5));
         if (method == "ais") {
           CHECK(refused.at("pareto_k") == (numbers.at("pareto_k") > 0.5));
+          CHECK(std::isfinite(numbers.at("upper_half")));
         } else {
           CHECK(refused.at("trips") == (-numbers.at("trips") < 2));
           CHECK(refused.at("visitors") == (-numbers.at("visitors") < 0.2));
