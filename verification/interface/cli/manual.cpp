@@ -87,6 +87,20 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("completions have the words that an option takes, and the manual page no text twice") {
+  const std::string fish = made_page("fish"), zsh = made_page("zsh"), man = made_page("man");
+  CHECK(fish.find(" -l profile -x -a 'smoke quick paper' -d ") != std::string::npos);
+  CHECK(fish.find(" -l seed -r -d ") != std::string::npos);
+  CHECK(fish.find(" -l quiet -d ") != std::string::npos);
+  CHECK(zsh.find(":(smoke quick paper)'") != std::string::npos);
+  const std::string sentence = "Files: DIR/PROFILE/PAPER/ITEM/";
+  std::string flat = man;
+  std::replace(flat.begin(), flat.end(), '\n', ' ');
+  const std::size_t at = flat.find(sentence);
+  REQUIRE(at != std::string::npos);
+  CHECK(flat.find(sentence, at + 1) == std::string::npos);
+}
+
 TEST_CASE(
     "bash offers the commands, the options of a command, and the words that an option takes") {
   const io_test::Folder folder;

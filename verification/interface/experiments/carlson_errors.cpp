@@ -188,6 +188,7 @@ TEST_CASE("no sample of an exact pool is drawn twice") {
   const std::set<double> distinct(pool.log_ratio.data(),
                                   pool.log_ratio.data() + pool.log_ratio.size());
   CHECK(distinct.size() > 9900);  // a few ratios may be alike by rounding
+  CHECK(pool.log_prior.isApprox(Eigen::VectorXd::Constant(2, -std::log(2))));
 }
 
 TEST_CASE("Fig. 4 tells what the runs that are missing would take, by those that are there") {
