@@ -40,6 +40,19 @@ TEST_CASE("describe prints the range of weights and of values from the lower end
   CHECK_THAT(run({"describe", data}).out, Catch::Contains("from -2 to 1, not binary"));
 }
 
+TEST_CASE("describe tells how many classes there are where cases have labels, and only there") {
+  const auto line = [](const Arguments& data) {
+    std::istringstream text(run(data).out);
+    for (std::string row; std::getline(text, row);)
+      if (row.starts_with("classes ")) return words(row).at(1);
+    return std::string();
+  };
+  CHECK(line({"describe", "mnist:test"}) ==
+        std::to_string(json_of({"describe", "mnist:test"})["classes"].get<int>()));
+  CHECK(line({"describe", "mnist:test"}) == "10");
+  CHECK(line({"describe", "bas"}).empty());
+}
+
 TEST_CASE("modes names the side of its marginal, and prints the climbs that ended in each") {
   const io_test::Folder folder;
   const std::string hole = saved(well_models::golf_hole(64, 8).model, folder / "hole.npz"),

@@ -10,6 +10,7 @@
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/ratios.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
@@ -107,6 +108,12 @@ TEST_CASE("the note of C05 is the slope of all lengths but the shortest") {
   const Measure& measure = made::measure_of(summary, "C05");
   CHECK(measure.estimate == Approx(-1));
   CHECK_THAT(measure.note, Catch::EndsWith("; -0.50 [-0.50, -0.50] without those of 1000 sweeps"));
+}
+
+TEST_CASE("an RMSE is the root of the mean of squares, of repeats as often as they are drawn") {
+  const std::vector<double> errors = {3, -4, 0};
+  CHECK(rmse_of(errors, std::vector<std::size_t>{0, 1}) == Approx(std::sqrt(12.5)));
+  CHECK(rmse_of(errors, std::vector<std::size_t>{1, 1, 2, 2}) == Approx(std::sqrt(8.0)));
 }
 
 TEST_CASE("the power of an RMSE ratio grows with the ratio that is to be seen") {

@@ -283,10 +283,10 @@ std::vector<RareSwitch> pairs_across(const NumberedSides& even, const std::vecto
   constexpr double kWeights = 0x1p32, kNats = 12;  // e^-12 is next to nothing for any number
   constexpr std::size_t kMost = 500;
   std::vector<RareSwitch> pairs;
+  const auto products =
+      static_cast<double>(even.sides.weights.size()) * static_cast<double>(ones.size());
+  if (ones.empty() || others.empty() || products > kWeights) return pairs;
   const Eigen::MatrixXf weights = even.sides.weights.cast<float>();
-  const auto count = static_cast<double>(ones.size());
-  if (ones.empty() || others.empty() || static_cast<double>(weights.size()) * count > kWeights)
-    return pairs;
   std::vector<Index> index(samples.values.rows());
   for (Index i = 0; i < std::ssize(even.units); ++i) index[even.units[i]] = i;
   for (Index i = 0; i < std::ssize(even.others); ++i) index[even.others[i]] = i;
