@@ -282,29 +282,37 @@ std::vector<RareSwitch> pairs_across(const NumberedSides& even, const std::vecto
                                      const RunSamples& samples) {
   constexpr double kWeights = 0x1p32, kNats = 12;  // e^-12 is next to nothing for any number
   constexpr std::size_t kMost = 500;
-  std::vector<RareSwitch> pairs;
+  struct Pair {
+    double likely;
+    Index other, one;
+  };
   const auto products =
       static_cast<double>(even.sides.weights.size()) * static_cast<double>(ones.size());
-  if (ones.empty() || others.empty() || products > kWeights) return pairs;
+  if (ones.empty() || others.empty() || products > kWeights) return {};
   const Eigen::MatrixXf weights = even.sides.weights.cast<float>();
   std::vector<Index> index(samples.values.rows());
   for (Index i = 0; i < std::ssize(even.units); ++i) index[even.units[i]] = i;
   for (Index i = 0; i < std::ssize(even.others); ++i) index[even.others[i]] = i;
   const Eigen::MatrixXf joined = shifts_of(others, index, weights.rows()).transpose() *
                                  (weights * shifts_of(ones, index, weights.cols()));
+  std::vector<Pair> found;
   for (Index c = 0; c < joined.cols(); ++c)
     for (Index r = 0; r < joined.rows(); ++r) {
       const RareSwitch &one = ones[c], &other = others[r];
       const double both = one.likely + other.likely + joined(r, c);
       if (!(both > std::max({one.likely, other.likely, -kNats}))) continue;
       if (is_switched(one.means, other.of) || is_switched(other.means, one.of)) continue;
-      pairs.push_back(both_of(one, other, joined(r, c)));
+      found.push_back({both, r, c});
     }
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const RareSwitch& a, const RareSwitch& b) { return a.likely > b.likely; });
-  if (pairs.size() > kMost) pairs.resize(kMost);
-  for (RareSwitch& pair : pairs) pair.of.share = weights_at_home(pair, samples).sum();
-  std::erase_if(pairs, [](const RareSwitch& pair) { return pair.of.share < kOften; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Pair& a, const Pair& b) { return a.likely > b.likely; });
+  if (found.size() > kMost) found.resize(kMost);
+  std::vector<RareSwitch> pairs;
+  for (const auto& [likely, r, c] : found) {
+    RareSwitch pair = both_of(ones[c], others[r], joined(r, c));
+    pair.of.share = weights_at_home(pair, samples).sum();
+    if (pair.of.share >= kOften) pairs.push_back(std::move(pair));
+  }
   return pairs;
 }
 
