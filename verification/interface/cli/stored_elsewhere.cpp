@@ -87,9 +87,12 @@ TEST_CASE("a run that never switched units of some weight together is refused, s
   whole["switch_errors"].values[0] = 0;
   whole["unmoved_switches"] = {
       // what no sample had, by chance, error, and of one besides
-      {0.5, 0.3, 0.01, 0.3, 0.2, 0.01, 0, 0.01, 2, 0.2, 0, 0.2, 0, 0, 0, 0},
+      {0.5, 0.9, 0.01, 0.6, 0.6, 0.01, 0, 0.01, 2, 0.2, 0, 0.2, 0, 0, 0, 0},
       {2, 8}};
   CHECK(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
+  whole["unmoved_switches"].values[5] = 0.6;
+  CHECK_FALSE(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
+  whole["unmoved_switches"].values[5] = 0.01;
   whole["unmoved_switches"].values[4] = 0.01;
   CHECK_FALSE(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
   whole["unmoved_switches"].values[6] = -1;
