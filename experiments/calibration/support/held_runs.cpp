@@ -52,9 +52,8 @@ Held HeldRuns::held_of(const Method& method, Attempt& attempt) {
   const auto visits = std::accumulate(visited.visits.begin(), visited.visits.end(), 0.0);
   Held held;
   if (ground_.found.modes)
-    held.met = std::make_shared<const Met>(meet_masses(ground_.target.tempered_model().model,
-                                                       ground_.search, ground_.found.phases.get(),
-                                                       visited));
+    held.met = meet_masses(ground_.target.tempered_model().model, ground_.search,
+                           ground_.found.phases.get(), visited);
   held.bound = visits == 0 ? searched_
                            : find_lower_bound(ground_.target, ground_.search, visited,
                                               ground_.found_for(method, settings(sweeps_, 0)));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "boltzmark/estimate/held/hold_to_switches.hpp"
 #include "boltzmark/estimate/held/switches.hpp"
 #include "verification/exact/support/gates.hpp"
 

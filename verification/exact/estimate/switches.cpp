@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "boltzmark/estimate/held/hold_to_switches.hpp"
 #include "boltzmark/estimate/held/rare_switches.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/gates.hpp"

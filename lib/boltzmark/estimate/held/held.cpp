@@ -9,6 +9,7 @@
 
 #include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held/hold_to_switches.hpp"
 
 namespace boltzmark {
 namespace {
@@ -230,12 +231,12 @@ void add_unseen(Estimate& estimate) {
   estimate.missing = estimate.steps = 0;
 }
 
-Met meet_masses(const Layered& model, const ModeSearch& search, const Phases* phases,
-                const VisitedStates& visited) {
+std::shared_ptr<const Met> meet_masses(const Layered& model, const ModeSearch& search,
+                                       const Phases* phases, const VisitedStates& visited) {
   Met met{.switches = switch_units(model, visited, derive_key(search.climbs.key, "switches"))};
   if (phases != nullptr)
     met.phases = std::make_shared<const MetPhases>(meet_phases(*phases, visited));
-  return met;
+  return std::make_shared<const Met>(std::move(met));
 }
 
 void hold_to_met(const Met& met, Estimate& estimate) {

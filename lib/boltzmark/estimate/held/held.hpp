@@ -85,8 +85,8 @@ struct Met {
 
 /// Finds what a run met of phases, where there are any, and what its units hold that it hardly switched.
 /// Randomness  a stream of the search's key     Throws  InvalidArgument as switch_units     Cost  as switch_units
-Met meet_masses(const Layered& model, const ModeSearch& search, const Phases* phases,
-                const VisitedStates& visited);
+std::shared_ptr<const Met> meet_masses(const Layered& model, const ModeSearch& search,
+                                       const Phases* phases, const VisitedStates& visited);
 /// Holds an estimate of that run to both.  Status  not_converged
 void hold_to_met(const Met& met, Estimate& estimate);
 

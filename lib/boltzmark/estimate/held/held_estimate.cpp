@@ -13,7 +13,6 @@
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
-
 namespace {
 
 LowerBoundOptions bound_options(const ModeSearch& search, const FoundStates& found) {
@@ -77,8 +76,7 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
   hold_to_visits(now, estimate);
   Held held{.bound = higher(now, before)};
   if (found.modes) {  // of a model that a double resolves
-    held.met = std::make_shared<const Met>(
-        meet_masses(target.tempered_model().model, search, found.phases.get(), visited));
+    held.met = meet_masses(target.tempered_model().model, search, found.phases.get(), visited);
     hold_to_met(*held.met, estimate);
   }
   hold_to_bound(held.bound, estimate, together);

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct RareSwitch {
   /// How often right samples of so many visits have it.
   double expected(double visits) const { return visits * of.share * std::exp(likely); }
 };
+
+/// How often right samples meet a rare switch, up to which those that are as rare are held together.
+inline constexpr std::array kMeetings = {0.5, 2.0, 8.0, 32.0};
+/// Whether such a share of the samples is one of them at least.
+inline bool is_met(double share, double visits) { return share * visits > 0.5; }
 
 /// A share of such a Z that is next to nothing.
 inline const double kNextToNothing = std::exp(-5.0);

@@ -1,6 +1,5 @@
 #include "boltzmark/estimate/places/unit_moves.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -66,8 +65,6 @@ MovedUnits UnitMover::move(const std::vector<UnitMove>& moves, int steps,
       moving[places_[u].layer % 2 != parity][c].push_back({places_[u], from, move.to[k], value});
     }
   }
-  const bool both = std::any_of(moving[1].begin(), moving[1].end(),
-                                [](const auto& units) { return !units.empty(); });
   MovedUnits moved{Eigen::VectorXd::Zero(kMovedChains), {}};
   half_sweep(packed_, chains, draws, {}, 1 - parity);
   for (int c = 0; c < kMovedChains; ++c)
@@ -76,7 +73,7 @@ MovedUnits UnitMover::move(const std::vector<UnitMove>& moves, int steps,
   for (int t = 1; t <= steps; ++t) {
     const SweepOptions at{.first_sweep = static_cast<std::uint64_t>(t)};
     const double here = (t - 1.0) / steps, there = static_cast<double>(t) / steps;
-    for (int side = 0; side < (both ? 2 : 1); ++side) {
+    for (const int side : {0, 1}) {
       fill_inputs(packed_, chains, inputs[side]);
       for (int l = inputs[side].parity; l < model_->layers(); l += 2)
         draw_layer(packed_, chains, draws, at, l, inputs[side].layers[l / 2]);
@@ -88,7 +85,6 @@ MovedUnits UnitMover::move(const std::vector<UnitMove>& moves, int steps,
           chains.set(layer, unit, c, static_cast<float>(one.value));
         }
     }
-    if (!both) half_sweep(packed_, chains, draws, at, 1 - parity);
   }
   moved.values = all_values(chains);
   return moved;

@@ -35,7 +35,7 @@ Held meet(const SearchedStates& searched, const Phases* phases, const Layered& m
           const ModeSearch& search, MethodRuns& runs) {
   const VisitedStates visited = visited_states(runs.top_states());
   Held held;
-  if (phases) held.met = std::make_shared<const Met>(meet_masses(model, search, phases, visited));
+  if (phases) held.met = meet_masses(model, search, phases, visited);
   searched.count(visited.states, visited.visits, held.bound);
   return held;
 }

@@ -13,6 +13,7 @@
 #include "boltzmark/estimate/held/attempts.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/held_estimate.hpp"
+#include "boltzmark/estimate/held/hold_to_switches.hpp"
 #include "boltzmark/estimate/held/stored_rungs.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
