@@ -108,20 +108,3 @@ TEST_CASE("units of both sides that hold less together than alone are no pair") 
   CHECK(rare.size() == 2 * kParts);
   for (const RareSwitch& of : rare) CHECK(of.numbers.size() == 1);
 }
-
-TEST_CASE("units of both sides that are likely by themselves, and not joined, are no pair") {
-  // On by mean field nine times of ten, and never in the samples.
-  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(2, 2), Eigen::VectorXd::Constant(2, 2.2),
-                                     Eigen::VectorXd::Constant(2, 2.2));
-  Chains off(model, 100);
-  for (int n = 0; n < 100; ++n)
-    for (int l = 0; l < 2; ++l)
-      for (int u = 0; u < 2; ++u) off.set(l, u, n, 0);
-  const NumberedSides even(model, 0), odd(model, 1);
-  const std::vector<RareSwitch> rare =
-      rare_switches(even, odd, samples_of(model, {.states = {off}}));
-  for (const int units : {1, 2})
-    CHECK(std::any_of(rare.begin(), rare.end(), [&](const RareSwitch& of) {
-            return of.numbers.size() == static_cast<std::size_t>(units);
-          }) == (units == 1));
-}

@@ -276,7 +276,7 @@ RareSwitch both_of(RareSwitch one, const RareSwitch& other, double joined) {
 }
 
 // Pairs of both sides that hold more than either does, by the weights between what they move, where neither leads to the
-// other and one at least is unlikely by itself. None where the products would take longer than mean field.
+// other. None where the products would take longer than mean field.
 std::vector<RareSwitch> pairs_across(const NumberedSides& even, const std::vector<RareSwitch>& ones,
                                      const std::vector<RareSwitch>& others,
                                      const RunSamples& samples) {
@@ -300,8 +300,7 @@ std::vector<RareSwitch> pairs_across(const NumberedSides& even, const std::vecto
     for (Index r = 0; r < joined.rows(); ++r) {
       const RareSwitch &one = ones[c], &other = others[r];
       const double both = one.likely + other.likely + joined(r, c);
-      const double lesser = std::min(one.likely, other.likely);  // likely by itself: no pair
-      if (!(lesser < 0 && joined(r, c) > -lesser && both > -kNats)) continue;
+      if (!(both > std::max({one.likely, other.likely, -kNats}))) continue;
       if (is_switched(one.means, other.of) || is_switched(other.means, one.of)) continue;
       found.push_back({both, r, c});
     }
