@@ -311,7 +311,8 @@ TEST_CASE("a store is read by the states that are asked for") {
     CHECK(estimate_from(method, store).log_z == (reads_joint ? joint : collapsed));
     CHECK(estimate_from(method, run).log_z == (reads_joint ? joint : collapsed));
   }
-  CHECK_THROWS_AS(estimate_from("mbar", store, States::joint), InvalidArgument);
+  CHECK_THROWS_WITH(estimate_from("mbar", store, States::joint),
+                    "method = mbar (must be rts or rsd to choose its states)");
   store.log_f.clear();
   CHECK_THROWS_AS(estimate_from("rts", store, States::collapsed), InvalidArgument);
   CHECK(std::isfinite(estimate_from("rts", store).log_z));

@@ -347,6 +347,16 @@ TEST_CASE("a model is refused whose inputs single precision does not resolve") {
   CHECK(status(bound_with(1 << 20, 1)) == Status::ok);
   CHECK(status(bound_with(3e7, 0.3)) == Status::not_converged);
   CHECK_FALSE(is_resolved(bound_with(3e7, 0.3)));
+  // Neither side's states can be listed.
+  const auto of_lines = [&](double bias) {
+    const Unit line = Unit::continuous();
+    return bound_of(
+        Layered({{line, Eigen::Vector2d::Zero(), {}}, {line, Eigen::Vector2d(bias, 0), {}}},
+                {Eigen::MatrixXd::Constant(2, 2, 0.3)}),
+        modes_alone());
+  };
+  CHECK_FALSE(is_resolved(of_lines(3e7)));
+  CHECK(is_resolved(of_lines(1)));
   CHECK(is_resolved(bound_with(1 << 20, 1)));
   CHECK_FALSE(is_resolved({}));
 }

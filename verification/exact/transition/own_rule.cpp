@@ -123,6 +123,19 @@ Layered trained(const Rule& rule, const Negative& negative) {
 
 }  // namespace
 
+TEST_CASE("a binary unit's own law tells how likely it is on, and how likely it changes") {
+  const Rule half = Rule::of("half", [](Unit, double input, int now, std::span<double> next) {
+    next[0] = now == 1 ? 0.25 : input > 0 ? 0.125 : 0.75;
+    next[1] = 1 - next[0];
+  });
+  CHECK(on_probability(half, 1, true) == 0.75);
+  CHECK(on_probability(half, 1, false) == 0.875);
+  CHECK(on_probability(half, -1, false) == 0.25);
+  CHECK(flip_probability(half, 1, true) == 0.25);
+  CHECK(flip_probability(half, 1, false) == 0.875);
+  CHECK(flip_probability(half, -1, false) == 0.25);
+}
+
 TEST_CASE("a rule of one's own that repeats Gibbs' law has its thresholds up to float32") {
   for (const Layered& model : dyadic_models()) {
     const Base base = Base::uniform(model);

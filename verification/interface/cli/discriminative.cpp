@@ -338,6 +338,8 @@ TEST_CASE("what a discriminative RBM cannot do is refused with one line, leaving
       {with({"--labels", labels, "--hidden-units", "gaussian"}), "gaussian", "continuous"},
       {with({"--labels", labels, "--negative", "cd:1"}), "--negative", "exact"},
       {with({"--labels", labels, "--rule", "flip"}), "--rule", "exact"},
+      {with({"--labels", labels, "--every", "5"}), "--every", "its gradient is exact"},
+      {with({"--labels", labels, "--negative", "cd:1"}), "--negative", "its gradient is exact"},
       {with({"--labels", labels, "--initial", "normal"}), "--initial normal", "xavier"},
       {with({"--labels", labels, "--initial-sd", "0.1"}), "--initial-sd", "xavier"},
       {with({"--labels", labels, "--batch", "41"}), "--batch = 41", "40"},

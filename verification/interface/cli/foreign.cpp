@@ -58,6 +58,25 @@ TEST_CASE("a deep model's matrices are refused, not read as its bottom RBM") {
     check_told({"estimate", write("dbm.mat", {matrix})}, fmt::format("a matrix {}", matrix));
 }
 
+TEST_CASE("biases of MATLAB that are as many as the weights do not say are refused, in any shape") {
+  const io_test::Folder folder;
+  const auto write = [&](int rows, int cols) {
+    boltzmark::AtomicFile file(folder / "m.mat");
+    boltzmark::write_mat_header(file);
+    const auto type = boltzmark::ElementType::float64;
+    boltzmark::write_mat_matrix(file, "vishid", Eigen::MatrixXd::Zero(4, 3), type);
+    boltzmark::write_mat_matrix(file, "visbiases", Eigen::MatrixXd::Zero(rows, cols), type);
+    boltzmark::write_mat_matrix(file, "hidbiases", Eigen::MatrixXd::Zero(1, 3), type);
+    file.commit(boltzmark::Durability::system);
+    return folder / "m.mat";
+  };
+  CHECK(run({"exact", write(1, 4)}).code == 0);
+  CHECK(run({"exact", write(4, 1)}).code == 0);
+  for (const auto& [rows, cols] : {std::pair(1, 5), {1, 3}, {5, 1}, {2, 2}})
+    check_told({"exact", write(rows, cols)},
+               fmt::format("has shape ({}, {}) (must be 1 x 4, as vishid says)", rows, cols));
+}
+
 TEST_CASE("a sigma without its layer's number and Units are refused, not left unread") {
   const io_test::Folder folder;
   const auto write = [&](const char* extra) {
@@ -84,7 +103,7 @@ TEST_CASE("a first row of values that are quoted or no numbers is no header") {
                "is no number");
   const Run named = run({"describe", folder.write("d.csv", "\"x1\",\"x2\"\n1,0\n0,1\n"), "--json"});
   CHECK(Json::parse(named.out)["cases"] == 2);
-  CHECK_THAT(named.err, Catch::Contains("taken for a header"));
+  CHECK_THAT(named.err, Catch::Contains("taken for a header: \"x1\",\"x2\"\n"));
 }
 
 TEST_CASE("a first case that counts its columns is told of, as pandas names them") {

@@ -166,6 +166,22 @@ TEST_CASE("a case is the first index of an array, its pixels run row by row") {
   CHECK(floats.values.matrix() == table().transpose().cast<float>());
 }
 
+TEST_CASE("images of nothing but 0 and 1 are bits, not two grey levels") {
+  const io_test::Folder folder;
+  const auto images = [&](const char* name, const std::string& bytes) {
+    return load_dataset(folder.write(name, npy_header(ElementType::uint8, {3, 1, 3}) + bytes));
+  };
+  const Dataset bits = images("bits.npy", std::string("\0\1\1\0\0\1\0\0\1", 9));
+  CHECK_FALSE(bits.grey_levels);
+  CHECK(bits.values.matrix().col(0) == Eigen::Vector3f(0, 1, 1));
+  CHECK(bits.values.matrix().col(2) == Eigen::Vector3f(0, 0, 1));
+  // One level of 2 is enough.
+  const Dataset levels = images("levels.npy", std::string("\0\2\1\0\310\1\0\200\1", 9));
+  CHECK(levels.grey_levels);
+  CHECK(levels.values.matrix().col(0).isZero(0));
+  CHECK(levels.values.matrix().col(1) == Eigen::Vector3f(0, 1, 0));
+}
+
 TEST_CASE("models that NumPy saved are read, stored or deflated, float32 or float64") {
   check_small_rbm(read_model(fixture("rbm.npz")));
   check_small_rbm(read_model(fixture("rbm_deflated.npz")));
