@@ -76,8 +76,9 @@ void check(const TuningOptions& options) {
     throw InvalidArgument(fmt::format("chains = {} (must be at least 2)", options.chains));
   if (options.moves < 1)
     throw InvalidArgument(fmt::format("moves = {} (must be at least 1)", options.moves));
-  if (!(options.first_step > 0))
-    throw InvalidArgument(fmt::format("first_step = {} (must be positive)", options.first_step));
+  if (!(options.first_step > 0 && std::isfinite(options.first_step)))
+    throw InvalidArgument(
+        fmt::format("first_step = {} (must be positive and finite)", options.first_step));
 }
 
 class ContinuousPopulation final : public Population {

@@ -76,7 +76,7 @@ struct TunedSteps {
 /// begins, so that sampling is of a fixed Markov chain.
 /// Randomness  chain c, move t = 1, 2, ..: Stream(key, Purpose::step_size, 2^32 t + c); t = 0 draws
 /// its start
-/// Throws  InvalidArgument if chains < 2, moves < 1 or first_step is not positive
+/// Throws  InvalidArgument if chains < 2, moves < 1 or first_step is not positive and finite
 TunedSteps tune_steps(const ContinuousDensity& density, const ContinuousKernel& kernel,
                       const Ladder& ladder, const TuningOptions& options, StreamKey key);
 

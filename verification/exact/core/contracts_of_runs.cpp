@@ -9,8 +9,10 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/exact_sampler.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/learn/ascent/optimiser.hpp"
 #include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
@@ -210,6 +212,11 @@ TEST_CASE("a tempered model that is none is refused by all that moves one") {
   TrackedTempering tracked(some, options, Eigen::VectorXd::Zero(3), 1);
   CHECK_THROWS_WITH(tracked.advance(none), "model = null (must be a tempered model)");
   tracked.advance(some);
+  for (const int sweeps : {0, -1}) {
+    CHECK_THROWS_AS(tracked.advance(sweeps), InvalidArgument);
+    CHECK_THROWS_AS(tracked.hold(sweeps), InvalidArgument);
+  }
+  tracked.advance(1);
   CHECK(tracked.log_z_hat().allFinite());
 }
 
@@ -232,6 +239,15 @@ TEST_CASE("numbers that are none are refused where they come in") {
   CHECK_THROWS_WITH(next_law(Rule::gibbs(), Unit::bernoulli(), kNan, 0, law),
                     "input = nan (must be a number)");
   CHECK_THROWS_WITH(sweeps_at_rung(1, 0, 5), "steps = 0 (must be at least 1)");
+  std::vector<int> offspring(3);
+  CHECK_THROWS_WITH(systematic_offspring(std::array{0.5, 0.5}, 0.5, offspring),
+                    "offspring = 3 of 2 weights (must be one of each)");
+  systematic_offspring(std::array{0.5, 0.25, 0.25}, 0.75, offspring);
+  CHECK(offspring[0] + offspring[1] + offspring[2] == 3);
+  CHECK_THROWS_WITH(spread_cases(CaseValues(Eigen::MatrixXf::Zero(3, 2)), -1),
+                    "count = -1 (must be at least 0)");
+  CHECK(spread_cases(CaseValues(Eigen::MatrixXf::Zero(3, 2)), 5).cols() == 2);
+  CHECK(spectral_sharp(Eigen::MatrixXd(0, 3)).cols() == 3);
 
   CHECK_THROWS_AS(LadderSwaps({}, 1), InvalidArgument);
   CHECK_THROWS_AS(LadderSwaps({0.5, 1}, 0), InvalidArgument);

@@ -202,6 +202,7 @@ TEST_CASE("the published CD25 model is read as 784 x 500") {
   const auto path = find_data_file("models", "mnistvh_CD25.mat");
   if (!path) {
     WARN("skipped: mnistvh_CD25.mat is in no folder of BOLTZMARK_DATA");
+    SUCCEED();
     return;
   }
   const Layered model = read_model(*path);

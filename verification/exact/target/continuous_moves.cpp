@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -232,8 +233,9 @@ TEST_CASE("tuned steps never rise with b and do not depend on the threads") {
   CHECK_THROWS_AS(tune_steps(mixture, Hmc(), ladder, {.chains = 1}, make_key(1)), InvalidArgument);
   CHECK_THROWS_WITH(tune_steps(mixture, Hmc(), ladder, {.moves = 0}, make_key(1)),
                     Catch::Contains("moves = 0"));
-  CHECK_THROWS_WITH(tune_steps(mixture, Hmc(), ladder, {.first_step = 0}, make_key(1)),
-                    Catch::Contains("first_step"));
+  for (const double step : {0.0, std::numeric_limits<double>::infinity()})
+    CHECK_THROWS_WITH(tune_steps(mixture, Hmc(), ladder, {.first_step = step}, make_key(1)),
+                      Catch::Contains("first_step"));
   CHECK_THROWS_AS(Hmc(0), InvalidArgument);
 }
 

@@ -1,10 +1,13 @@
 #include "boltzmark/estimate/places/chosen_base.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
@@ -29,6 +32,7 @@ Eigen::MatrixXf nearest_states(Unit unit, const CaseValues& cases) {
 }  // namespace
 
 Eigen::MatrixXf spread_cases(const CaseValues& cases, int count) {
+  if (count < 0) throw InvalidArgument(fmt::format("count = {} (must be at least 0)", count));
   const Eigen::Index all = cases.cols(), few = std::min<Eigen::Index>(count, all);
   Eigen::MatrixXf some(cases.rows(), few);
   for (Eigen::Index k = 0; k < few; ++k) some.col(k) = cases.col(k * all / few);

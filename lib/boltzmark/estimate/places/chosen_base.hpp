@@ -23,7 +23,7 @@ struct ChosenBase {
 };
 
 /// Returns so many cases of a data set, evenly spread, or all if they are fewer.
-/// Shapes  [visible x cases]
+/// Shapes  [visible x cases]     Throws  InvalidArgument if count is negative
 Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
 
 /// How modes are searched for, for a base and for a lower bound: from the states nearest to some of

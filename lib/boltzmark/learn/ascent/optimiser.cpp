@@ -292,6 +292,7 @@ class RmsSpectral final : public Steps {
 }  // namespace
 
 Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x) {
+  if (x.size() == 0) return x;
   return x.rows() <= x.cols() ? wide_sharp(x)
                               : Eigen::MatrixXd(wide_sharp(x.transpose()).transpose());
 }

@@ -320,6 +320,9 @@ void SmcOptions::check() const {
 int default_islands(int chains) { return std::clamp(chains / 8, 2, 10); }
 
 void systematic_offspring(std::span<const double> weights, double u, std::span<int> offspring) {
+  if (offspring.size() != weights.size())
+    throw InvalidArgument(fmt::format("offspring = {} of {} weights (must be one of each)",
+                                      offspring.size(), weights.size()));
   const auto n = static_cast<double>(weights.size());
   double sum = 0, below = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {

@@ -133,7 +133,7 @@ SmcResult annealed_smc(const Target& target, const SmcOptions& options);
 /// Counts offspring by systematic resampling: chain i gets floor or ceil of n w_i, n w_i in the
 /// mean over u.
 ///   offspring_i = ceil(n W_i - u) - ceil(n W_{i-1} - u),  W_i = w_1 + .. + w_i
-/// Shapes  weights [n], not negative, of sum 1; 0 < u < 1
+/// Shapes  weights [n], not negative, of sum 1; 0 < u < 1; offspring [n], else InvalidArgument
 void systematic_offspring(std::span<const double> weights, double u, std::span<int> offspring);
 
 /// Where tempering starts from after a pass of sequential Monte Carlo.

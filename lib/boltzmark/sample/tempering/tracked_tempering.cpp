@@ -120,6 +120,7 @@ void TrackedTempering::set_log_z_hat(const Eigen::VectorXd& log_z_hat) {
 }
 
 void TrackedTempering::hold(int sweeps) {
+  at_least_one("sweeps", sweeps);
   parallel_for(groups_.size(), [&](std::size_t g) {
     layered_[g]->set_model(model_);
     groups_[g].hold(sweeps);
@@ -151,6 +152,7 @@ void TrackedTempering::advance(std::shared_ptr<const TemperedModel> model) {
 }
 
 void TrackedTempering::advance(int sweeps) {
+  at_least_one("sweeps", sweeps);
   const Eigen::VectorXd log_weight = log_prior_ - log_z_hat_;
   const Eigen::Index rungs = log_weight.size();
   TemperedRecord passed(rungs, options_.chains, std::max(1, sweeps - 1), 1);

@@ -66,7 +66,8 @@ class TrackedTempering final : public Sampler {
   /// Goes on under other parameters, with the base that it has.
   void set_model(const Layered& model) override;
   const PackedModel& packed() const override { return model_->packed; }
-  /// Moves every chain and updates Zhat.  Throws  InvalidArgument if the model's shape is another
+  /// Moves every chain and updates Zhat.
+  /// Throws  InvalidArgument if the model's shape is another, or sweeps < 1
   void advance(int sweeps) override;
   /// Moves every chain options.sweeps times under a model of the same shape, and updates Zhat.
   void advance(std::shared_ptr<const TemperedModel> model);
@@ -75,6 +76,7 @@ class TrackedTempering final : public Sampler {
   void restore(CheckpointReader& in) override;
 
   /// Moves every chain at its own rung, and leaves rungs and Zhat as they are.
+  /// Throws  InvalidArgument if sweeps < 1
   void hold(int sweeps);
   /// Moves every chain and its rung, and leaves Zhat as it is. `top_states` takes states at b = 1.
   /// Throws  InvalidArgument if sweeps < 1
