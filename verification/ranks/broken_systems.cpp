@@ -13,6 +13,7 @@
 #include "experiments/kit/sources.hpp"
 #include "verification/ranks/launched.hpp"
 #include "verification/ranks/stored.hpp"
+#include "verification/skip.hpp"
 
 namespace ranks_test {
 namespace {
@@ -28,10 +29,7 @@ void check_ends_with_one_line(int code, const std::string& err, const std::strin
 }
 
 TEST_CASE("a disk that is full ends all ranks with one line, and the store is whole") {
-  if (!can_name_hosts()) {
-    WARN("skipped: this system lets no process have disks of its own");
-    return;
-  }
+  if (!can_name_hosts()) return skip("this system lets no process have disks of its own");
   const Folder folder;
   const std::string out = folder / "out";
   const StudyRun run = run_on_small_disk(folder / "disk", 400, out, {"--bytes", "15000"});
@@ -73,10 +71,7 @@ TEST_CASE("a disk that fails, once or from then on, ends all ranks, and the stud
 }
 
 TEST_CASE("a rank whose data or arithmetic differ is refused at the start, by its host") {
-  if (!can_name_hosts()) {
-    WARN("skipped: this system lets no process have a host name of its own");
-    return;
-  }
+  if (!can_name_hosts()) return skip("this system lets no process have a host name of its own");
   const Folder folder;
   const std::string out = folder / "out";
   const StudyRun data = run_on_two_hosts(out, {"--other-data-rank", "1"});
@@ -140,10 +135,7 @@ TEST_CASE("a rank may open as many files as the system lets it") {
 }
 
 TEST_CASE("a rank of another build is refused at the start, by its host") {
-  if (!can_name_hosts()) {
-    WARN("skipped: this system lets no process have a host name of its own");
-    return;
-  }
+  if (!can_name_hosts()) return skip("this system lets no process have a host name of its own");
   const Folder folder;
   const std::string out = folder / "out", other = folder / "other";
   const std::string hash = boltzmark::experiments::program_hash();
@@ -165,10 +157,7 @@ TEST_CASE("a rank of another build is refused at the start, by its host") {
 }
 
 TEST_CASE("all ranks take the path of the weakest of them, or the one that rank 0 names") {
-  if (!can_name_hosts()) {
-    WARN("skipped: this system lets no process have a host name of its own");
-    return;
-  }
+  if (!can_name_hosts()) return skip("this system lets no process have a host name of its own");
   const auto paths_of = [](const StudyRun& run, const std::string& out) {
     INFO(run.err);
     REQUIRE(run.code == 0);

@@ -16,6 +16,7 @@
 #include "experiments/kit/ranks/host.hpp"
 #include "verification/ranks/launched.hpp"
 #include "verification/ranks/stored.hpp"
+#include "verification/skip.hpp"
 
 namespace ranks_test {
 namespace {
@@ -251,10 +252,7 @@ TEST_CASE("a study is stored and ends though there is always something more to h
 }
 
 TEST_CASE("trials that measure time run one by one, on one of two hosts") {
-  if (!can_name_hosts()) {
-    WARN("skipped: this system lets no process have a host name of its own");
-    return;
-  }
+  if (!can_name_hosts()) return skip("this system lets no process have a host name of its own");
   const Folder folder;
   const std::string out = folder / "out";
   const StudyRun run =

@@ -13,6 +13,7 @@
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
+#include "verification/skip.hpp"
 
 using namespace cli_test;
 
@@ -25,16 +26,10 @@ Run run_small(double mebibytes, const Arguments& arguments) {
   return run_under(fmt::format("ulimit -v {:.0f}", 1024 * mebibytes), arguments);
 }
 
-// The sanitizers' own memory is.
-bool is_beyond_limits() {
-  if (kSanitized) SUCCEED("nothing to check");
-  return kSanitized;
-}
-
 }  // namespace
 
 TEST_CASE("what does not fit into memory is refused in one line that names what to lower") {
-  if (is_beyond_limits()) return;
+  if (kSanitized) return skip("the sanitizers' own memory is beyond any limit");
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(10, 6, 0.5, 3), folder / "m.npz"),
                     data = folder.write("d.csv", "0,1,0,1,0,1,0,1,0,1\n1,1,1,0,0,0,1,1,1,0\n"),
@@ -69,7 +64,7 @@ TEST_CASE("what does not fit into memory is refused in one line that names what 
 }
 
 TEST_CASE("training that does not fit says how long it would take, too") {
-  if (is_beyond_limits()) return;
+  if (kSanitized) return skip("the sanitizers' own memory is beyond any limit");
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", "0,1,0,1,0,1,0,1,0,1\n1,1,1,0,0,0,1,1,1,0\n");
   for (const Arguments& kind :
@@ -109,7 +104,7 @@ TEST_CASE("a model's arrays are held to each other before any is read") {
 }
 
 TEST_CASE("a data file whose numbers do not fit into memory is refused before they are made") {
-  if (is_beyond_limits()) return;
+  if (kSanitized) return skip("the sanitizers' own memory is beyond any limit");
   const io_test::Folder folder;
   const auto holes = [&](const char* name, boltzmark::ElementType type, std::uint64_t cases) {
     const std::string header = boltzmark::npy_header(type, {cases, 1000});
@@ -129,7 +124,7 @@ TEST_CASE("a data file whose numbers do not fit into memory is refused before th
 }
 
 TEST_CASE("no method takes more memory than it foretells") {
-  if (is_beyond_limits()) return;
+  if (kSanitized) return skip("the sanitizers' own memory is beyond any limit");
   const io_test::Folder folder;
   const auto model = random_rbm(10, 6, 0.5, 3);
   const std::string path = saved(model, folder / "m.npz");
