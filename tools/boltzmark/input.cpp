@@ -60,7 +60,9 @@ EnumerationPlan plan_layers(const Layered& model, int first_layer,
 
 bool is_model_file(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return false;
+  // A folder may have the name of a data set.
+  if (!std::filesystem::exists(path, error) || std::filesystem::is_directory(path, error))
+    return false;
   const FileKind kind = file_kind(path);
   return (kind == FileKind::zip && !holds_states(path)) || kind == FileKind::matlab;
 }

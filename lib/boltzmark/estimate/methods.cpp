@@ -77,7 +77,11 @@ Ladder tempering_ladder(const MethodSettings& settings) {
 }
 
 MethodWork tempering_work(const MethodSettings& settings) {
-  if (settings.tempering == Tempering::parallel) return replica_work(settings);
+  return settings.tempering == Tempering::parallel ? replica_work(settings)
+                                                   : wandering_work(settings);
+}
+
+MethodWork wandering_work(const MethodSettings& settings) {
   return {settings.chains, settings.sweeps, tempering_ladder(settings).rungs(),
           double{1} * settings.chains * settings.sweeps};
 }

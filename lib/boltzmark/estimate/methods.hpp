@@ -47,8 +47,7 @@ struct MethodSettings {
   Eigen::VectorXd log_z_hat = {};  ///< of simulated chains that begin there, which need it [rungs]
   StreamKey key = {};
   CaseValues cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
-  /// Takes states at b = 1 of as many chains as the method's work says; adaptive and continuous tempering
-  /// leave it.
+  /// Takes states at b = 1 of as many chains as the method's work says.
   TopStates* top_states = nullptr;
   /// Has several processes make AIS's and RAISE's annealed chains, as AnnealingOptions::shared says;
   /// other methods leave it.
@@ -137,8 +136,10 @@ inline constexpr double kCellSeconds = 8e-9;
 
 /// Returns the ladder of a tempered run: the settings', or 100 rungs.
 Ladder tempering_ladder(const MethodSettings& settings);
-/// Returns the work of all chains making all sweeps on that ladder.
+/// Returns the work of all chains making all sweeps on that ladder, or of replicas that are worth it.
 MethodWork tempering_work(const MethodSettings& settings);
+/// Returns the work of chains that wander over the ladder whatever other methods temper by.
+MethodWork wandering_work(const MethodSettings& settings);
 
 /// Returns the states that a store is read by unless others are asked for: collapsed if it has
 /// them.

@@ -154,6 +154,19 @@ TEST_CASE("values outside a unit's range have no likelihood, bound or hidden law
   }
 }
 
+TEST_CASE("a Gaussian layer's bias is a mean, to which what is below it is not added") {
+  const auto given = [](Unit first) {
+    std::vector<Layer> layers = {{Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}},
+                                 {first, Eigen::VectorXd::Zero(1), {}},
+                                 {Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}}};
+    if (first.has_scale()) layers[1].sigma0 = Eigen::VectorXd::Constant(1, 2);
+    const Layered model(layers, {Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Zero(1, 1)});
+    return hidden_layers_given(model, Eigen::Vector2d(1, 0));
+  };
+  CHECK(given(Unit::bernoulli()).bias(0)[0] == 1);
+  CHECK_THROWS_WITH(given(Unit::gaussian()), Catch::Contains("no Gaussian layer"));
+}
+
 TEST_CASE("settings out of range are refused by every method, by the numbers that were given") {
   const Layered model = contract_rbm();
   const LayeredTarget target(model, Base::uniform(model));

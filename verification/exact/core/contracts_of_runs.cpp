@@ -16,6 +16,7 @@
 #include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
+#include "boltzmark/learn/phases/negative.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
@@ -124,7 +125,7 @@ TEST_CASE("an estimate between two that are not numbers is refused") {
 TEST_CASE("the states that a run is to tell are of as many chains as it has") {
   const Layered model = run_rbm();
   const LayeredTarget target(model, Base::uniform(model));
-  for (const char* method : {"rts", "ts", "ti", "bar"}) {
+  for (const char* method : {"rts", "ts", "ti", "bar", "wang-landau", "sams", "ti-continuous"}) {
     INFO(method);
     MethodSettings settings{.chains = 40, .sweeps = 60, .key = make_key(1)};
     TopStates few(target, 5, make_key(2)), right(target, 40, make_key(2)),
@@ -138,6 +139,18 @@ TEST_CASE("the states that a run is to tell are of as many chains as it has") {
     settings.top_states = &right;
     CHECK(std::isfinite(estimate_log_z(method, target, settings).log_z));
   }
+}
+
+TEST_CASE("chains from cases are one a case, whatever a negative phase says of its chains") {
+  const Layered model = run_rbm();
+  Negative negative = Negative::cd(1);
+  negative.chains = 10;
+  const SamplerSetup setup{.model = model, .packing = {.chains = 64}, .key = make_key(7)};
+  const std::unique_ptr<Sampler> sampler = make_sampler(negative, setup);
+  CHECK(sampler->chains() == 64);
+  const Chains cases = random_chains(model, 64), fewer = random_chains(model, 30);
+  CHECK_THROWS_WITH(sampler->start_at(fewer, {}, {}), "cases = 30 (must be 64, one a chain)");
+  sampler->start_at(cases, {}, {});
 }
 
 TEST_CASE("cases that are not there, and chains that are too few, are not filled") {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "verification/interface/cli/curves.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
@@ -32,6 +33,37 @@ std::vector<std::string> last_cells_of(const std::string& csv) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "methods with chains of their own are compared beside others' replicas, of which there are fewer") {
+  const io_test::Folder folder;
+  const std::string model =
+      saved(boltzmark::make_known_model("random:6:5:1:1").model, folder / "m.npz");
+  const Json told =
+      json_of({"compare", model, "--methods", "bar,wang-landau,sams,ti-continuous", "--sweeps",
+               "60", "--repeats", "2", "--sampler", "parallel", "--temperatures", "64", "--chains",
+               "100", "--base", "uniform", "--out", folder / "out"});
+  CHECK(told["cells"].size() == 4);
+}
+
+TEST_CASE("compare takes a log Z of a file that is off by no more than the file says") {
+  const io_test::Folder folder;
+  const boltzmark::KnownModel known = boltzmark::make_known_model("random:6:5:1:1");
+  const auto compared = [&](double off, double error) {
+    boltzmark::KnownLogZ said = known.known;
+    said.log_z += off;
+    said.error = error;
+    const std::string model = folder / "m.npz";
+    std::filesystem::remove(model);
+    boltzmark::write_known_model(known.model, said, model);
+    return run({"compare", model, "--methods", "bar", "--sweeps", "60", "--repeats", "2", "--base",
+                "uniform", "--out", folder / fmt::format("out{}{}", off, error)});
+  };
+  CHECK(compared(-0.015, 0.05).code == 0);
+  CHECK(compared(-0.015, 0.001).code == 2);
+  CHECK(compared(0.015, 0.05).code == 0);
+  CHECK_THAT(compared(0.3, 0.05).err, Catch::Contains("by enumeration"));
+}
 
 TEST_CASE("compare does not refuse by the truth where a bound is log Z itself") {
   const io_test::Folder folder;

@@ -243,6 +243,24 @@ TEST_CASE("shares that a discriminative RBM learned from as they are are scored 
   CHECK(told.out.find("threshold") == std::string::npos);
 }
 
+TEST_CASE("the spread over one case is unknown, not zero") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz", one = folder.write("one.csv", "1,0,1,0,1,0\n"),
+                    label = folder.write("one", "1\n"),
+                    two = folder.write("two.csv", "1,0,1,0,1,0\n0,0,1,1,1,0\n"),
+                    labels = folder.write("two", "1\n0\n");
+  REQUIRE(run({"train", two, "--discriminative", "--labels", labels, "--hidden", "2", "--updates",
+               "1", "--batch", "2", "--out", model})
+              .code == 0);
+  const Json score = json_of({"score", model, one, "--labels", label});
+  CHECK(score["std_error_cases"].is_null());
+  CHECK(score["mean_log_likelihood"].get<double>() < 0);
+  CHECK_THAT(score["warnings"].dump(), Catch::Contains("one case: its spread is unknown"));
+  const std::string told = run({"score", model, one, "--labels", label}).out;
+  CHECK_THAT(told, !Catch::Contains("standard error") && Catch::Contains("one case"));
+  CHECK(json_of({"score", model, two, "--labels", labels})["std_error_cases"].get<double>() >= 0);
+}
+
 TEST_CASE("classes that no case has are told after training") {
   const io_test::Folder folder;
   std::string from_1, gaps;

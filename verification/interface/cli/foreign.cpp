@@ -106,6 +106,42 @@ TEST_CASE("a first row of values that are quoted or no numbers is no header") {
   CHECK_THAT(named.err, Catch::Contains("taken for a header: \"x1\",\"x2\"\n"));
 }
 
+TEST_CASE("comments neither part a text nor hide what follows, and names may have any letters") {
+  const io_test::Folder folder;
+  const auto check_cases = [&](const char* name, const std::string& text) {
+    INFO(text.substr(0, 60));
+    const Run found =
+        run({"describe", folder.write(name, text), "--json"});  // which may tell of a header
+    REQUIRE(found.code == 0);
+    const Json data = Json::parse(found.out);
+    CHECK(data["cases"] == 2);
+    CHECK(data["units"] == 3);
+  };
+  check_cases("a.txt", "# by foo, version 2\n0 1 0\n1 0 1\n");
+  check_cases("b.txt", "\n # indented, too\n#, more\n0 1 0\n1 0 1\n");
+  check_cases("c.txt", "#" + std::string(600, 'x') + "\n0,1,0\n1,0,1\n");
+  check_cases("d.csv", " # indented\n0,1,0\n1,0,1\n");
+  check_cases("e.csv", "état,größe,日本\n0,1,0\n1,0,1\n");
+  check_cases("f.csv", "# Größe\n0,1,0\n1,0,1\n");
+  // A letter that the first bytes cut.
+  check_cases("g.csv", "#" + std::string(510, 'x') + "é\n0,1,0\n1,0,1\n");
+  check_told({"describe", folder.write("h.csv",
+                                       "gr\xf6\xdf"
+                                       "e,b,c\n0,1,0\n1,0,1\n")},
+             "is no data set");
+}
+
+TEST_CASE("a data set is described though there is a folder of its name") {
+  const io_test::Folder folder;
+  std::filesystem::create_directory(folder / "bas");
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "");
+  const Run found = run({"describe", "bas", "--json"});
+  std::filesystem::current_path(before);
+  REQUIRE(found.code == 0);
+  CHECK(Json::parse(found.out)["units"] == 16);
+}
+
 TEST_CASE("a first case that counts its columns is told of, as pandas names them") {
   const io_test::Folder folder;
   const auto said = [&](const char* text) {

@@ -207,6 +207,21 @@ TEST_CASE("MATLAB files of another writer are read, plain or packed") {
   check_small_rbm(read_model(fixture("rbm_zlib.mat")));
 }
 
+TEST_CASE("a string or a table of MATLAB's, which have no dimensions, is passed over") {
+  const io_test::Folder folder;
+  const auto words = [](std::initializer_list<std::uint32_t> all) {
+    return std::string(reinterpret_cast<const char*>(all.begin()), 4 * all.size());
+  };
+  // Flags of class 17, its name and its kind, each an element of its own [MAT-File Format, 1-14].
+  const std::string opaque = words({6, 8, 17, 0}) + words({1, 4}) + "note" + words({0}) +
+                             words({1, 4}) + "MCOS" + words({0});
+  const std::string variable = words({14, static_cast<std::uint32_t>(opaque.size())}) + opaque,
+                    whole = io_test::read_all(fixture("rbm_plain.mat"));
+  check_small_rbm(read_model(folder.write("last.mat", whole + variable)));
+  check_small_rbm(
+      read_model(folder.write("first.mat", whole.substr(0, 128) + variable + whole.substr(128))));
+}
+
 TEST_CASE("an npz file lists its arrays and gives each by name") {
   const Npz file(fixture("deep.npz"));
   CHECK(file.names() == std::vector<std::string>{"W0", "W1", "b0", "b1", "b2", "units", "sigma0"});

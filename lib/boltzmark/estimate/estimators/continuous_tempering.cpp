@@ -225,6 +225,7 @@ ContinuousSamples continuous_tempering(const Target& target,
   if (options.sweeps < 2)
     throw InvalidArgument(fmt::format(
         "sweeps = {} (must be at least 2: half of them find the density)", options.sweeps));
+  require_chains(options.top_states, options.chains);
   const auto report = [&](double share) {
     if (options.progress) options.progress(share);
   };

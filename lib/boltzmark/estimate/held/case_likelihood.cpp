@@ -17,8 +17,8 @@ Layered hidden_layers_given(const Layered& model,
   if (model.is_rbm())
     throw InvalidArgument(
         "model (must have two hidden layers or more: an RBM's log f(v) is exact)");
-  if (model.layer(0).unit.has_scale())
-    throw InvalidArgument("model (must have no Gaussian visible layer)");
+  if (model.layer(0).unit.has_scale() || model.layer(1).unit.has_scale())
+    throw InvalidArgument("model (must have no Gaussian layer of the lowest two)");
   if (visible.size() != model.size(0))
     throw InvalidArgument(
         fmt::format("visible = {} units (must be {})", visible.size(), model.size(0)));

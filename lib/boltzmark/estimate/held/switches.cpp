@@ -283,7 +283,9 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
     if (candidate.units.size() > 1)
       name += fmt::format(" and {} others", candidate.units.size() - 1);
     if (candidate.numbers.size() > candidate.units.size())  // of the other side
-      name += fmt::format(" with {}", candidate.numbers[candidate.units.size()]);
+      name +=
+          fmt::format(" with {}", fmt::join(candidate.numbers.begin() + std::ssize(candidate.units),
+                                            candidate.numbers.end(), " "));
     moved[k] = mover.move({move_of(candidate)}, steps.of[k], starts_of(candidate, samples, evenly),
                           derive_key(key, name));
   });

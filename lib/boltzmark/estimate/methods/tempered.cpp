@@ -172,7 +172,7 @@ Method adaptive_method(const char* name, const char* summary,
           .source = Source::adaptive,
           .reads = {.log_prior = true},
           .run = run,
-          .work = tempering_work,
+          .work = wandering_work,
           .sweep_bytes = bytes_of_islands,
           .rung_bytes = bytes_of_adaptive_rungs,
           .cell_seconds = kCellSeconds};
@@ -220,7 +220,7 @@ Method ti_continuous_method() {
           .summary = "thermodynamic integration over a continuous inverse temperature",
           .source = Source::continuous,
           .run = integrate_continuously,
-          .work = tempering_work,
+          .work = wandering_work,
           .sweep_bytes = bytes_of_continuous_samples,
           .rung_bytes = bytes_of_knots,
           .cell_seconds = kCellSeconds};

@@ -138,12 +138,22 @@ bool counts_columns(const Eigen::MatrixXf& cases) {
   return counts;
 }
 
-/// `.amat` or `.csv` by the extension; other names by whether the first bytes hold a comma.
+/// What follows the lines of comment that a text begins with.
+std::string_view after_comments(std::string_view text) {
+  for (;;) {
+    const std::size_t first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+    if (first == text.size() || text[first] != '#') return text;
+    text.remove_prefix(std::min(text.find('\n', first), text.size()));
+  }
+}
+
+/// `.amat` or `.csv` by the extension; other names by whether the first bytes that are no comment hold a comma.
 Separator separator_of(std::string_view path, std::string_view head) {
   if (path.ends_with(".gz")) path.remove_suffix(3);
   if (path.ends_with(".csv")) return Separator::commas;
   if (path.ends_with(".amat")) return Separator::spaces;
-  return head.find(',') != std::string_view::npos ? Separator::commas : Separator::spaces;
+  return after_comments(head).find(',') != std::string_view::npos ? Separator::commas
+                                                                  : Separator::spaces;
 }
 
 /// The most cases, as a share, in which a threshold may leave every unit alike.
@@ -358,7 +368,8 @@ Dataset load_case_file(const std::string& path, const BinariseOptions& options) 
       take_array(read_binary_matrix(source), options, data);
       break;
     case FileKind::text: {
-      const Separator separator = separator_of(path, head);
+      constexpr std::size_t kComments = 1 << 16;
+      const Separator separator = separator_of(path, source.peek(kComments));
       TextTable table = read_text(source, separator);
       data.numbered = counts_columns(table.cases);
       take_values(CaseValues::compact(std::move(table.cases)), options, data, source.place());

@@ -16,6 +16,8 @@ namespace {
 // Codes of the format [MathWorks, MAT-File Format, chapter 1].
 constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kMatrix = 14, kCompressed = 15;
 constexpr std::uint32_t kClassDouble = 6, kClassUint64 = 15, kComplexFlag = 0x800;
+constexpr std::uint32_t kClassOpaque =
+    17;  // a string, a table, a time: an object without dimensions
 constexpr std::uint64_t kHeaderSize = 128;
 constexpr std::uint32_t kLongestName = 4096;
 
@@ -109,6 +111,10 @@ void read_variable(ByteSource& source, const std::set<std::string>& wanted,
                    std::map<std::string, Array>& found) {
   const auto flags = read_element(source, kUint32, "array flags");
   if (flags.size() != 8) source.place().refuse("has malformed array flags", "must be 8 bytes");
+  std::uint32_t word = 0;
+  std::memcpy(&word, flags.data(), 4);
+  const std::uint32_t kind = word & 0xff;
+  if (kind == kClassOpaque) return;
   Array array;
   array.shape = read_dimensions(source);
   const Tag name_tag = read_tag(source);
@@ -119,9 +125,6 @@ void read_variable(ByteSource& source, const std::set<std::string>& wanted,
   const std::string name(letters.begin(), letters.end());
   if (!wanted.contains(name)) return;
   array.place = {source.place().file, name};
-  std::uint32_t word = 0;
-  std::memcpy(&word, flags.data(), 4);
-  const std::uint32_t kind = word & 0xff;
   if (kind < kClassDouble || kind > kClassUint64 || (word & kComplexFlag) != 0) {
     array.place.refuse("is no real matrix of numbers", "must be one");
   }

@@ -29,6 +29,7 @@ class TableParser {
   void add(char c) {
     in_comment_ = in_comment_ || (c == '#' && begins_row() && !label_column_);
     if (in_comment_) {
+      word_.clear();
       in_comment_ = c != '\n';
       return;
     }
@@ -60,7 +61,9 @@ class TableParser {
   }
 
  private:
-  bool begins_row() const { return column_ == 0 && word_.empty() && !after_comma_; }
+  bool begins_row() const {
+    return column_ == 0 && std::all_of(word_.begin(), word_.end(), is_space) && !after_comma_;
+  }
 
   [[noreturn]] void refuse_word(std::string_view what, std::string_view must) const {
     place_.refuse(
@@ -202,9 +205,19 @@ class TableParser {
 
 bool starts_as_text(std::string_view head) {
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
-  for (const char c : head) {
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    const auto c = static_cast<unsigned char>(head[i]);
     const bool printable = c >= ' ' && c <= '~';
-    if (!printable && !is_space(c) && c != '\n') return false;
+    if (printable || is_space(head[i]) || c == '\n') continue;
+    // A letter of UTF-8, which the end may cut.
+    const std::size_t more = c >= 0xf0 && c <= 0xf4   ? 3
+                             : c >= 0xe0 && c <= 0xef ? 2
+                             : c >= 0xc2 && c <= 0xdf ? 1
+                                                      : 0;
+    if (more == 0) return false;
+    for (const char next : head.substr(i + 1, more))
+      if ((static_cast<unsigned char>(next) & 0xc0) != 0x80) return false;
+    i += more;
   }
   return !head.empty();
 }

@@ -95,9 +95,13 @@ SamplerSetup asked_for(const Negative& negative, SamplerSetup setup, int share) 
   return setup;
 }
 
-template <class Chosen>
-std::unique_ptr<Sampler> make_chains(const Negative& negative, const SamplerSetup& setup) {
-  return std::make_unique<Chosen>(asked_for(negative, setup, 1));
+// One chain a case.
+std::unique_ptr<Sampler> make_case_chains(const Negative& /*negative*/, const SamplerSetup& setup) {
+  return std::make_unique<ContrastiveDivergence>(setup);
+}
+
+std::unique_ptr<Sampler> make_persistent(const Negative& negative, const SamplerSetup& setup) {
+  return std::make_unique<PersistentChains>(asked_for(negative, setup, 1));
 }
 
 std::unique_ptr<Sampler> make_ladders(const Negative& negative, const SamplerSetup& setup) {
@@ -202,11 +206,9 @@ constexpr NegativeOption kOptions[] = {
 
 constexpr NegativePhase kPhases[] = {
     {"cd:K", "K sweeps from the cases", "cd:25", "", false,
-     [](Fields& fields) { return Negative::cd(fields.count()); }, write_sweeps,
-     make_chains<ContrastiveDivergence>},
+     [](Fields& fields) { return Negative::cd(fields.count()); }, write_sweeps, make_case_chains},
     {"pcd:K", "K sweeps of persistent chains", "pcd:10", "--chains", false,
-     [](Fields& fields) { return Negative::pcd(fields.count()); }, write_sweeps,
-     make_chains<PersistentChains>},
+     [](Fields& fields) { return Negative::pcd(fields.count()); }, write_sweeps, make_persistent},
     {"fpcd:K", "K sweeps of persistent chains under fast weights", "fpcd:1",
      "--chains --fast-rate --fast-decay", false,
      [](Fields& fields) { return Negative::fpcd(fields.count()); }, write_sweeps, make_fast},

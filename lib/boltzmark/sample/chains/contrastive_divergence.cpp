@@ -1,5 +1,7 @@
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
@@ -16,6 +18,9 @@ CaseChains::CaseChains(const SamplerSetup& setup)
 
 void CaseChains::start_at(const Chains& cases, std::span<const float> inputs,
                           std::span<const float> weights) {
+  if (cases.chains() != chains())
+    throw InvalidArgument(
+        fmt::format("cases = {} (must be {}, one a chain)", cases.chains(), chains()));
   const std::size_t values = static_cast<std::size_t>(cases.blocks()) * cases.size(0) * kChainBlock;
   std::copy_n(cases.block(0, 0), values, chains_.block(0, 0));
   inputs_ = inputs;

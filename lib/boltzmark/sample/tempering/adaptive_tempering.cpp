@@ -197,6 +197,7 @@ AdaptiveTemperingRun adaptive_tempering(const Target& target,
                                         const AdaptiveTemperingOptions& given) {
   const AdaptiveTemperingOptions options = checked(given);
   const std::vector<int> edges = island_edges(options.chains);
+  require_chains(options.top_states, options.chains);
   std::vector<std::unique_ptr<Island>> islands(edges.size() - 1);
   parallel_for(islands.size(), [&](std::size_t i) {
     islands[i] =

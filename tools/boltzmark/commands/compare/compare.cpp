@@ -123,7 +123,10 @@ std::vector<Subject> load_subjects(const CompareRequest& arguments) {
     subject.truth = given;
     subject.truth_given = given.has_value();
     if (arguments.truth.empty())
-      if (const auto known = load_known_log_z(path, subject.model)) subject.truth = known->log_z;
+      if (const auto known = load_known_log_z(path, subject.model)) {
+        subject.truth = known->log_z;
+        subject.truth_slack = told_slack(*known);
+      }
     if (!subject.truth && !plan_enumeration(subject.model).possible)
       throw DataError(
           path +

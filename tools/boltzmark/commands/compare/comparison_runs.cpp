@@ -161,7 +161,7 @@ const ComparisonRuns::Prepared& ComparisonRuns::prepared(const Json& inputs) {
   const ModeSearch search = mode_search(subject.model, seed, subject.cases);
   const FoundStates found = find_before(made.target, search, seed, made.chosen, true);
   const LowerBound bound = find_lower_bound(made.target, search, {}, found);
-  const double slack = 1e-6 * std::max(1.0, std::abs(bound.log_z));
+  const double slack = std::max(subject.truth_slack, 1e-6 * std::max(1.0, std::abs(bound.log_z)));
   const auto refuse_truth = [&](const std::string& must) {
     throw DataError(fmt::format("{} = {} (must be log Z, which is {})",
                                 subject.truth_given ? "--truth" : subject.path + ": log_z",

@@ -20,6 +20,7 @@ struct Subject {
   std::optional<double> truth = {};  ///< known before anything is summed
   CaseValues cases = {};
   bool truth_given = false;  ///< by the command, not by the file
+  double truth_slack = 0;    ///< by which it may be off, in nats
 };
 
 /// The runs of a comparison as trials: of each model, number of sweeps and repeat one of all methods that

@@ -127,8 +127,7 @@ Kept draw(const Layered& model, Sampler& sampler, const SampleArguments& argumen
   const int most = arguments.sweeps / whole;
   const int step = static_cast<int>(std::clamp(2e7 / work, 1.0, std::min(1e6, 1.0 * most))) * whole;
   for (int done = 0; done < arguments.sweeps;) {
-    const int next =
-        std::min(done + std::min(step, arguments.sweeps - done), (done / every + 1) * every);
+    const int next = done + std::min({step, arguments.sweeps - done, every - done % every});
     sampler.advance(next - done);
     done = next;
     if (done % every == 0) keep(model, sampler, done, chains, kept);

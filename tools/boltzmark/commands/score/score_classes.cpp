@@ -73,7 +73,7 @@ void print_json(int cases, const std::optional<Judged>& judged, const InputKind&
             .set("errors", told(score.errors))
             .set("cases", cases)
             .set("mean_log_likelihood", told(score.mean_log_likelihood))
-            .set("std_error_cases", told(score.std_error_cases))
+            .set("std_error_cases", cases == 1 ? std::nullopt : told(score.std_error_cases))
             .set("binarise", text_of(inputs.used()))
             .set("seconds", seconds)
             .set("warnings", inputs.warnings));
@@ -86,8 +86,9 @@ void add_judged(const Judged& judged, FactList& facts) {
                         grouped(score.errors), grouped(score.cases), rate.lower, rate.upper));
   facts.add("mean log-likelihood",
             fmt::format("{:.10g} nats per case of the right class", score.mean_log_likelihood));
-  facts.add("standard error",
-            short_number(score.std_error_cases) + " nats over cases; probabilities are exact");
+  if (score.cases > 1)
+    facts.add("standard error",
+              short_number(score.std_error_cases) + " nats over cases; probabilities are exact");
 }
 
 void print_text(int cases, const std::optional<Judged>& judged, const InputKind& inputs,
@@ -118,6 +119,7 @@ int print_class_score(const ClassScoreArguments& arguments, const std::string& b
   Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test",
                                arguments.predictions.empty());
   inputs.grey_levels = data.grey_levels;
+  if (data.values.cols() == 1) inputs.warnings.emplace_back("one case: its spread is unknown");
   const bool unknown = data.labels.empty();
   if (unknown) data.labels.assign(static_cast<std::size_t>(data.values.cols()), 0);
   if (!binarise.empty()) require_grey_levels(data, binarise);
