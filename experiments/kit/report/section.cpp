@@ -100,7 +100,7 @@ Section make_section(const Experiment& experiment, const PlannedExperiment& plan
   } catch (const std::exception& error) {
     section.problems.push_back(fmt::format("summary: {}", error.what()));
   }
-  draw_section(section, folder);
+  if (!is_left(plan)) draw_section(section, folder);
   return section;
 }
 

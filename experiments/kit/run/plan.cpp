@@ -63,6 +63,12 @@ void PlannedExperiment::read_finished() {
     if (trial.to_run()) trial.finished = store->find(trial.key);
 }
 
+bool is_left(const PlannedExperiment& plan) {
+  return plan.store->size() > 0 &&
+         std::none_of(plan.trials.begin(), plan.trials.end(),
+                      [](const PlannedTrial& trial) { return trial.finished != nullptr; });
+}
+
 std::string experiment_folder(const std::string& out, Profile profile,
                               const Experiment& experiment) {
   return fmt::format("{}/{}/{}", out, profile_name(profile), experiment.id);

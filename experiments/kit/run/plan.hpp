@@ -50,6 +50,10 @@ PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceO
                                   const CellFilter& only,
                                   TrialStore::Access access = TrialStore::Access::append);
 
+/// Tells whether all that is stored is of another build, seed or SIMD path: what shows it is left as it is, and not
+/// replaced by nothing.
+bool is_left(const PlannedExperiment& plan);
+
 /// Returns DIR/<profile>/<id>.
 std::string experiment_folder(const std::string& out, Profile profile,
                               const Experiment& experiment);

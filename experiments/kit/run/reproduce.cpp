@@ -85,6 +85,16 @@ void tell_unreadable(const PlannedExperiment& plan, const char* outcome) {
                lines == 1 ? "1 line" : fmt::format("{} lines", lines), outcome);
 }
 
+/// Tells of what stays as another run has left it.
+void tell_left(const PlannedExperiment& plan) {
+  if (is_left(plan))
+    fmt::print(
+        stderr,
+        "{}: what is stored is of another build, seed or SIMD path: its tables and figures are "
+        "left as they are\n",
+        plan.experiment->id);
+}
+
 void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& result) {
   for (const PlannedExperiment& plan : plans) {
     tell_unreadable(plan, "computed again");
@@ -146,6 +156,7 @@ ReproduceResult run_whole(std::vector<PlannedExperiment>& plans, const Reproduce
   if (result.interrupted && !options.quiet)
     fmt::print(stderr, "writing the report of what is finished\n");
   writer.finish(result);
+  for (const PlannedExperiment* plan : writer.all_plans()) tell_left(*plan);
   return result;
 }
 
@@ -198,6 +209,7 @@ ReproduceResult report(const ReportOptions& options) {
   for (const PlannedExperiment* plan : writer.all_plans())
     tell_unreadable(*plan, "left out, and computed again by `boltzmark reproduce`");
   writer.finish(result);
+  for (const PlannedExperiment* plan : writer.all_plans()) tell_left(*plan);
   return result;
 }
 

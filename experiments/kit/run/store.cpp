@@ -203,6 +203,11 @@ std::shared_ptr<const Trial> TrialStore::find(const TrialKey& key) const {
   return found == trials_.end() ? nullptr : found->second;
 }
 
+std::size_t TrialStore::size() const {
+  const std::lock_guard lock(mutex_);
+  return trials_.size();
+}
+
 std::size_t TrialStore::count_other_builds(const TrialKey& key) const {
   const std::lock_guard lock(mutex_);
   const std::string same = inputs_text(key.inputs, key.seed) + " ";

@@ -71,6 +71,8 @@ class TrialStore {
   void sync();
   /// Reads what this run has appended, so that it is found as a later run would find it.
   void read_appended();
+  /// Counts stored trials, of whatever inputs, seed and build.
+  std::size_t size() const;
   /// Counts stored trials with these inputs and seed, of whatever sources and SIMD path.
   std::size_t count_other_builds(const TrialKey& key) const;
   /// Holds a line that is not to be stored to what is stored under its key: they may be a conflict.

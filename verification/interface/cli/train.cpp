@@ -3,7 +3,6 @@
 #include <map>
 
 #include "boltzmark/io/formats/npz.hpp"
-#include "experiments/kit/run/store.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
@@ -398,52 +397,6 @@ TEST_CASE("training that leaves the finite numbers exits 1 and writes no model")
   CHECK(result.code == 1);
   CHECK(lines(result.err) == 1);
   CHECK(listing(folder / "").empty());
-}
-
-TEST_CASE("the program runs an experiment, and again from its store") {
-  const io_test::Folder folder;
-  const Arguments arguments = {"reproduce", "bruegge2013/fig2", "--profile", "smoke",
-                               "--out",     folder / "out",     "--json",    "--quiet"};
-  const Run first = run(arguments);
-  INFO(first.err);
-  REQUIRE(first.code == 0);
-  const Json json = Json::parse(first.out);
-  CHECK(json["failures"].empty());
-  CHECK(json["ran"] == json["planned"]);
-  CHECK(json["reused"] == 0);
-  CHECK(std::filesystem::exists(json["report"].get<std::string>()));
-  const Run second = run(arguments);
-  REQUIRE(second.code == 0);
-  CHECK(Json::parse(second.out)["ran"] == 0);
-  CHECK(Json::parse(second.out)["reused"] == json["planned"]);
-  CHECK(run({"report", "--profile", "smoke", "--out", folder / "out"}).code == 0);
-  CHECK_THAT(run({"reproduce", "bruegge2013/fig2", "--profile", "smoke", "--out",
-                  folder / "stopped", "--max-seconds", "1e-9", "--quiet"})
-                 .out,
-             Catch::Contains(json["planned"].dump() + " planned, 0 run now, 0 from the store; "));
-  Arguments part = arguments;
-  part.insert(part.end(), {"--shard", "1/3"});
-  const Json shard = Json::parse(run(part).out);
-  CHECK(shard["shard"] == "1/3");
-  CHECK(shard["report"] == "");
-  CHECK(shard["reused"] == shard["planned"]);
-  CHECK(json["shard"].is_null());
-  // A trial that is stored with two outputs is told by `report` too.
-  const std::string store = folder / "out/smoke/bruegge2013/fig2/";
-  const std::string text = io_test::read_all(store + "trials.jsonl");
-  auto line = boltzmark::experiments::open_line(text.substr(0, text.find('\n')));
-  line["outputs"]["activation"][0] = 0.25;
-  folder.write("out/smoke/bruegge2013/fig2/trials.0-of-2.jsonl",
-               boltzmark::experiments::seal_line(line));
-  const Run told = run({"report", "--profile", "smoke", "--out", folder / "out", "--json"});
-  CHECK(told.code == 1);
-  CHECK_THAT(Json::parse(told.out)["failures"].dump(), Catch::Contains("outputs of"));
-  // So is a line that cannot be read, which a page leaves out.
-  std::string damaged = text;
-  damaged[damaged.find('\n') / 2] ^= 1;
-  folder.write("out/smoke/bruegge2013/fig2/trials.jsonl", damaged);
-  CHECK_THAT(run({"report", "--profile", "smoke", "--out", folder / "out"}).err,
-             Catch::Contains("bruegge2013/fig2: 1 line of the store cannot be read"));
 }
 
 TEST_CASE("options of training that say nothing or too much are refused by their names") {

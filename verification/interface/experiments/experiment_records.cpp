@@ -305,10 +305,6 @@ Json record_runs(const Experiment& experiment, const Json& before) {
   return runs;
 }
 
-std::string folder_of(const Experiment& experiment) {
-  return experiment.id.substr(0, experiment.id.find('/'));
-}
-
 /// What a run's last bits depend on, as on the CPU that they were recorded on.
 class RecordedMachine {
  public:
@@ -337,7 +333,7 @@ void check_runs(std::string_view paper) {
   const RecordedMachine machine;
   int checked = 0;
   for (const Experiment& experiment : experiments()) {
-    if (folder_of(experiment) != paper || !runs_its_own(experiment)) continue;
+    if (experiment.paper() != paper || !runs_its_own(experiment)) continue;
     CHECK_FALSE(records.at(experiment.id).at("runs").empty());
     for (const Json& run : records[experiment.id]["runs"]) {
       const Json now = sketch(run_again(experiment, run["inputs"]));
@@ -388,7 +384,7 @@ TEST_CASE("every experiment plans the trials that are recorded, and draws the sa
 TEST_CASE("every experiment is of a folder whose trials are run again") {
   std::set<std::string> papers;
   for (const Experiment& experiment : experiments())
-    if (runs_its_own(experiment)) papers.insert(folder_of(experiment));
+    if (runs_its_own(experiment)) papers.insert(experiment.paper());
   CHECK(papers == std::set<std::string>{"bruegge2013", "calibration", "carlson2016",
                                         "salakhutdinov2010", "yokoyama2019"});
 }

@@ -13,7 +13,7 @@ namespace boltzmark {
 ///   log f(v) = a' v + log Z of it
 /// Shapes  visible [visible]
 /// Throws  InvalidArgument if shapes differ, a value is outside its unit's, the model is an RBM, whose log f(v) has a closed form,
-///   or one of its lowest two layers is Gaussian: what a bias adds to
+///   or one of its lowest two layers is Gaussian, whose bias is a mean
 Layered hidden_layers_given(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible);
 
 /// Estimates log f(v) of one case by any method that estimates log Z, over the hidden layers given

@@ -243,7 +243,7 @@ Estimate step_over_rungs(const Target& target, const MethodSettings& settings) {
 }
 
 MethodWork stepping_work(const MethodSettings& settings) {
-  return by_simulated(settings) ? tempering_work(settings) : replica_work(settings);
+  return by_simulated(settings) ? wandering_work(settings) : replica_work(settings);
 }
 
 double bytes_of_steps(const MethodSettings& settings) { return settings.chains * kSampleBytes; }

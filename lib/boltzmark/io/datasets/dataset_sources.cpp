@@ -356,8 +356,7 @@ Dataset load_case_file(const std::string& path, const BinariseOptions& options) 
   Sha256 hash;
   source.hash_into(&hash);
   Dataset data;
-  const std::string_view head = source.peek(512);
-  switch (kind_of(head)) {
+  switch (kind_of(source.peek(512))) {
     case FileKind::npy:
       take_array(read_npy(source), options, data);
       break;

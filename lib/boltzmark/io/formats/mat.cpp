@@ -16,8 +16,7 @@ namespace {
 // Codes of the format [MathWorks, MAT-File Format, chapter 1].
 constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kMatrix = 14, kCompressed = 15;
 constexpr std::uint32_t kClassDouble = 6, kClassUint64 = 15, kComplexFlag = 0x800;
-constexpr std::uint32_t kClassOpaque =
-    17;  // a string, a table, a time: an object without dimensions
+constexpr std::uint32_t kClassOpaque = 17;  // a string, a table, a time: without dimensions
 constexpr std::uint64_t kHeaderSize = 128;
 constexpr std::uint32_t kLongestName = 4096;
 

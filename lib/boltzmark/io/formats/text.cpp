@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -27,9 +28,11 @@ class TableParser {
       : place_(place), commas_(separator == Separator::commas), label_column_(label_column) {}
 
   void add(char c) {
-    in_comment_ = in_comment_ || (c == '#' && begins_row() && !label_column_);
+    if (!in_comment_ && c == '#' && begins_row() && !label_column_) {
+      in_comment_ = true;
+      word_.clear();  // of the blanks before it
+    }
     if (in_comment_) {
-      word_.clear();
       in_comment_ = c != '\n';
       return;
     }
@@ -209,15 +212,12 @@ bool starts_as_text(std::string_view head) {
     const auto c = static_cast<unsigned char>(head[i]);
     const bool printable = c >= ' ' && c <= '~';
     if (printable || is_space(head[i]) || c == '\n') continue;
-    // A letter of UTF-8, which the end may cut.
-    const std::size_t more = c >= 0xf0 && c <= 0xf4   ? 3
-                             : c >= 0xe0 && c <= 0xef ? 2
-                             : c >= 0xc2 && c <= 0xdf ? 1
-                                                      : 0;
-    if (more == 0) return false;
-    for (const char next : head.substr(i + 1, more))
-      if ((static_cast<unsigned char>(next) & 0xc0) != 0x80) return false;
-    i += more;
+    // A letter of UTF-8: as many bytes as the first begins with ones, less where the end cuts it.
+    const auto bytes = static_cast<std::size_t>(std::countl_one(c));
+    if (bytes < 2 || bytes > 4) return false;
+    for (const char next : head.substr(i + 1, bytes - 1))
+      if (std::countl_one(static_cast<unsigned char>(next)) != 1) return false;
+    i += bytes - 1;
   }
   return !head.empty();
 }

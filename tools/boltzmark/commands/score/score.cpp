@@ -276,8 +276,8 @@ void add_score(Program& program) {
           "one), log_z, summed (layers, as of estimate), lower_bound (what log Z is certainly not\n"
           "below, the cases' own sum included; null if log Z is exact), seconds, status, warnings;\n"
           "of a discriminative RBM: method, error_rate, lower, upper (95 %), errors, cases,\n"
-          "mean_log_likelihood, std_error_cases (null without labels), binarise (null: no grey levels),\n"
-          "seconds, warnings.",
+          "mean_log_likelihood, std_error_cases (null without labels, or of one case), binarise (null:\n"
+          "no grey levels), seconds, warnings.",
       .examples =
           {"boltzmark score rbm.npz mnist",
            "boltzmark score big.npz mnist --method rts --base mnist",
