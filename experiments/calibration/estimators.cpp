@@ -95,7 +95,7 @@ constexpr const char* kWords =
     "False: more than 5 standard errors and 0.5 nats from log Z; covered: by the stated 95 % "
     "interval; right: within 2 standard errors and 0.5 nats. Intervals: 95 %, each limit the "
     "outer of the exact one of a proportion and the bootstrap's over models; of false ones by runs, methods that "
-    "read the same chains being one.";
+    "read the same chains, or move theirs by the same draws, being one.";
 
 std::vector<std::string> families() {
   std::vector<std::string> names;

@@ -72,7 +72,8 @@ int colour_of(const Method& method) {
 struct Curve {
   const Method* method = nullptr;
   std::map<int, double> rmse = {};
-  double label = 0;  ///< where its name stands, log10 of RMSE
+  double lower = 1, upper = 1;  ///< how far the intervals of its points reach at most, over these
+  double label = 0;             ///< where its name stands, log10 of RMSE
 
   double last() const { return rmse.rbegin()->second; }
   /// Where it ends in the figure, log10.
@@ -116,7 +117,10 @@ std::vector<Curve> curves_of(const Results& results, const Model& model) {
     Curve curve{.method = &method};
     for (const int sweeps : kSweeps.at(results.profile())) {
       const ErrorCell cell = cell_of(results, model, method.name, sweeps);
-      if (!cell.empty()) curve.rmse[sweeps] = cell.rmse;
+      if (cell.empty()) continue;
+      curve.rmse[sweeps] = cell.rmse;
+      curve.lower = std::min(curve.lower, cell.lower / cell.rmse);
+      curve.upper = std::max(curve.upper, cell.upper / cell.rmse);
     }
     if (!curve.rmse.empty()) curves.push_back(std::move(curve));
   }
@@ -129,19 +133,22 @@ std::vector<Curve> curves_of(const Results& results, const Model& model) {
   return curves;
 }
 
-// `point` is one of the figure's: how far its interval reaches depends on the repeats alone.
-Figure figure_of(const Model& model, const std::vector<Curve>& curves, const ErrorCell& point) {
+Figure figure_of(const Model& model, const std::vector<Curve>& curves, int repeats) {
+  double lower = 1, upper = 1;
+  for (const Curve& curve : curves) {
+    lower = std::min(lower, curve.lower);
+    upper = std::max(upper, curve.upper);
+  }
   Figure figure{
       .name = fmt::format("rmse-{}", model.name),
       .caption = fmt::format(
           "{}: RMSE of estimates of log Z against their cost, {} repeats of 100 chains, refused "
-          "estimates included. The 95 % interval of every point reaches from {:.2f} to {:.2f} of "
-          "it "
-          "(normal errors). Values above 8 nats are cut off; the number beside such a name is the "
+          "estimates included. No 95 % interval of a point reaches further than from {:.2f} to {:.2f} "
+          "of it (normal errors); the table has each. Values above 8 nats are cut off; the number beside such a name is the "
           "last one. Colours: annealed chains (black); one tempered run read by occupancies "
           "(blue), acceptance ratios (green) or integration (vermillion); adaptive tempering "
           "(pink); parallel tempering (amber).",
-          model.title, point.estimates, point.lower / point.rmse, point.upper / point.rmse),
+          model.title, repeats, lower, upper),
       .height = 600,
       .script = "rmse-cost.gp",
       .data = {{"curve", "colour", "method", "sweeps", "rmse", "label"}}};
@@ -182,9 +189,10 @@ void summarise(const Results& results, Summary& summary) {
   for (const Model& model : kModels) {
     const std::vector<Curve> curves = curves_of(results, model);
     if (curves.empty()) continue;
-    summary.add(
-        figure_of(model, curves,
-                  cell_of(results, model, curves[0].method->name, curves[0].rmse.begin()->first)));
+    const Curve& first = curves[0];
+    const int repeats =
+        cell_of(results, model, first.method->name, first.rmse.begin()->first).estimates;
+    summary.add(figure_of(model, curves, repeats));
     add_rows(results, model, table);
   }
   if (!table.rows.empty()) summary.add(std::move(table));

@@ -90,7 +90,7 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-// RTS against the better of AIS and RAISE (C30), and against each (C31), at each number of sweeps that the claims name.
+// RTS against AIS and against RAISE by bias (C30) and by RMSE (C31), at each number of sweeps that the claims name.
 void add_comparisons(const Results& results, const Model& model, const Truth& truth,
                      Summary& summary) {
   const auto cell = [&](const char* method, int sweeps) {

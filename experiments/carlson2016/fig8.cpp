@@ -204,8 +204,8 @@ void add_claim(const Results& results, const Model& model, const RatioClaim& cla
     for (const std::vector<double>& errors : *of) least = std::min(least, rmse_of(errors, all));
   Measure measure = ratio_measure(
       claim, all.size(), [&](std::span<const std::size_t> repeats) { return ratio(repeats, 0); });
-  measure.note = fmt::format("geometric mean over {} numbers of sweeps from {}, same samples",
-                             rsd.size(), from);
+  measure.note = fmt::format("geometric mean over {} numbers of sweeps from {}, same samples{}",
+                             rsd.size(), from, measure.note);
   measure = with_truth_error(measure, truth_of(results, model), least, 1 - claim.against,
                              [&](double shift) { return ratio(all, shift); });
   measure.note +=

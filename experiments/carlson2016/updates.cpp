@@ -108,8 +108,8 @@ void summarise(const Results& results, Summary& summary) {
                     });
   measure.note = fmt::format(
       "geometric mean over runs; in {} of {} runs (19) had not arrived when it was stopped, and "
-      "counts as if it then had",
-      late, sams.size());
+      "counts as if it then had{}",
+      late, sams.size(), measure.note);
   summary.add(measure);
 }
 

@@ -53,6 +53,13 @@ const ModesPhase& find_phase(const std::string& network, const std::string& nega
   });
 }
 
+/// The phase's place among those of its network.
+int colour_of(const ModesPhase& phase) {
+  return static_cast<int>(std::count_if(
+      std::begin(kPhases), &phase,
+      [&](const ModesPhase& earlier) { return std::string(earlier.network) == phase.network; }));
+}
+
 /// A data set by the probability of a flipped pixel.
 struct ModesData {
   const char* p;
@@ -95,7 +102,6 @@ Panel panel_of(const Results& results, const ModesNetwork& network, const char* 
               .y = {.label = "log-likelihood / (nats per case)", .low = -16, .high = -1},
               .guides = {{.at = ceiling, .label = "ceiling"}},
               .legend = "bottom left"};
-  int colour = 0;
   for (const ModesPhase& phase : kPhases) {
     if (std::string(phase.network) != network.name) continue;
     std::vector<std::vector<double>> curves;
@@ -104,7 +110,8 @@ Panel panel_of(const Results& results, const ModesNetwork& network, const char* 
     std::vector<double> updates;
     for (std::size_t i = 0; i < curves.front().size(); ++i)
       updates.push_back(static_cast<double>(i) * network.record / 1000);
-    panel.series.push_back(band({.label = phase.title, .colour = colour++}, updates, curves));
+    panel.series.push_back(
+        band({.label = phase.title, .colour = colour_of(phase)}, updates, curves));
   }
   return panel;
 }
@@ -113,7 +120,9 @@ void add_published_curves(const char* p, Panel& panel) {
   for (PublishedCurve curve : read_published("desjardins2010_fig5")) {
     if (curve.figure != p) continue;
     for (double& update : curve.x) update /= 1000;
-    panel.series.push_back(published_series(curve, curve.curve, curve.curve == "PT" ? 2 : 0));
+    const char* ours = kAnchorPhases[curve.curve == "PT" ? 1 : 0];
+    panel.series.push_back(
+        published_series(curve, curve.curve, colour_of(find_phase("rbm", ours))));
   }
 }
 

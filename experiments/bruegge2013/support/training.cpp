@@ -174,13 +174,7 @@ MaximumComparison compare_maxima(const PairedCurves& curves) {
   return result;
 }
 
-double data_ceiling(const std::string& data) {
-  const Cases& cases = prepared(data).cases;
-  double ceiling = 0;
-  for (std::size_t k = 0; k < cases.distinct(); ++k)
-    ceiling += cases.weight(k) * std::log(cases.weight(k));
-  return ceiling;
-}
+double data_ceiling(const std::string& data) { return -prepared(data).cases.entropy(); }
 
 std::string negative_title(const std::string& text) {
   const Negative negative = parse_negative(text);

@@ -15,9 +15,10 @@ namespace {
 constexpr double kWrongErrors = 5, kRightErrors = 2, kNatsOff = 0.5;
 constexpr double kRounding = 1e-6;  // nats, of a bound by all states, and of log Z
 
-/// The methods that read one tempered run are its; the others have runs of their own.
+/// Methods of one source have one run, or make theirs by the same draws; RAISE anneals by draws of its own.
 std::string run_of(const std::string& method) {
-  return find_method(method).source == Source::tempered ? "tempered" : method;
+  const Source source = find_method(method).source;
+  return source == Source::own || method == "raise" ? method : std::string(name(source));
 }
 
 /// What holds of the outcomes of one model.

@@ -41,7 +41,7 @@ std::vector<ZooOutcome> keep(const std::vector<ZooOutcome>& outcomes,
                              const std::function<bool(const ZooOutcome&)>& holds);
 
 /// Picks one outcome of each run that is independent of the others, one of which something holds if
-/// there is any: methods that read the same chains of a model and seed are one run.
+/// there is any: methods that read the same chains of a model and seed, or move theirs by the same draws, are one run.
 std::vector<ZooOutcome> independent_runs(const std::vector<ZooOutcome>& outcomes,
                                          const std::function<bool(const ZooOutcome&)>& holds);
 

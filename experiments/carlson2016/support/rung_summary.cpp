@@ -122,8 +122,8 @@ void add_ratio(const RatioClaim& claim, const std::vector<const RungErrors*>& me
       throw InvalidArgument(claim.claim + ": rows of two methods (must be as many)");
   if (rows.empty() || *std::min_element(rows.begin(), rows.end()) < 2) return;
   Measure measure = ratio_measure(claim, rows, statistic);
-  measure.note = note;
-  measure.decidable = decidable;
+  measure.note = note + measure.note;
+  measure.decidable = measure.decidable && decidable;
   summary.add(measure);
 }
 

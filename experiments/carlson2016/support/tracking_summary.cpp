@@ -108,13 +108,12 @@ std::vector<double> stretch_means(const std::vector<double>& curve) {
   return means;
 }
 
-/// How many stretches of a run its tracked likelihood is possible in: no mean of N training cases
-/// that differ can exceed -log N, and once it does log Z misses modes.
-std::size_t possible_stretches(const TrackingCurves& run, int cases) {
-  const double most = -std::log(cases);
+/// How many stretches of a run its tracked likelihood is possible in: no model's can exceed minus the
+/// entropy of the training cases, and once it does log Z misses modes.
+std::size_t possible_stretches(const TrackingCurves& run, double ceiling) {
   const std::vector<double> train = stretch_means(run.train);
   return static_cast<std::size_t>(
-      std::find_if(train.begin(), train.end(), [&](double mean) { return mean > most; }) -
+      std::find_if(train.begin(), train.end(), [&](double mean) { return mean > ceiling; }) -
       train.begin());
 }
 
@@ -241,11 +240,11 @@ void add_tracking_alphas(const std::vector<TrackingCurves>& runs, Summary& summa
                 runs, worst_to_best, summary);
 }
 
-void add_early_stopping(const std::vector<TrackingCurves>& runs, int cases, Summary& summary) {
+void add_early_stopping(const std::vector<TrackingCurves>& runs, double ceiling, Summary& summary) {
   if (runs.front().valid.size() < kStretches) return;
   std::size_t possible = kStretches;
   for (const TrackingCurves& run : runs)
-    possible = std::min(possible, possible_stretches(run, cases));
+    possible = std::min(possible, possible_stretches(run, ceiling));
   if (possible < 2) return;
   std::vector<double> falls, rises;
   std::set<std::size_t> best;

@@ -30,8 +30,8 @@ void add_tracking_agreement(const std::vector<TrackingCurves>& runs, Summary& su
 /// Tabulates the tracking error by alpha and measures C43, worst over best, over the same checks.
 void add_tracking_alphas(const std::vector<TrackingCurves>& runs, Summary& summary);
 /// Measures C42: what the log-likelihoods change, in nats, between the stretch (a twentieth of a run)
-/// where validation is highest and the last one before that of the `cases` training cases exceeds
-/// -log(cases), which no run of cases that differ can. A run's stretch is chosen by the other runs.
-void add_early_stopping(const std::vector<TrackingCurves>& runs, int cases, Summary& summary);
+/// where validation is highest and the last one before that of training exceeds `ceiling`, minus the
+/// entropy of the training cases, which no model's can. A run's stretch is chosen by the other runs.
+void add_early_stopping(const std::vector<TrackingCurves>& runs, double ceiling, Summary& summary);
 
 }  // namespace boltzmark::experiments

@@ -204,8 +204,8 @@ void add_variant_priors(const Results& results, Table& table, Summary& summary) 
         }
         return least;
       });
-  measure.note = fmt::format("priors exp(s b), s = -2, 1, 2, 4; largest over {} RBMs; not paired",
-                             uniform.size());
+  measure.note = fmt::format("priors exp(s b), s = -2, 1, 2, 4; largest over {} RBMs; not paired{}",
+                             uniform.size(), measure.note);
   measure.likely_reason = "a prior that puts more samples where they tell most is better on all";
   summary.add(measure);
 }

@@ -56,24 +56,37 @@ void note_data(Json& manifest, const Experiment& experiment) {
   for (const auto& [file, hash] : data_hashes(experiment)) manifest["data"][file] = hash;
 }
 
-std::uint64_t stored_seed(const std::string& path) {
+namespace {
+
+Json read_manifest(const std::string& path) {
   if (!std::filesystem::exists(path))
     throw DataError(path + ": is missing (must be written by `boltzmark reproduce` first)");
   const Json json = Json::parse(read_text(path), nullptr, false);
   if (!json.is_object() || !json.contains("seed") || !json["seed"].is_number_unsigned())
     throw DataError(path + ": is not a manifest (must be written by reproduce)");
-  return json["seed"];
+  return json;
 }
+
+}  // namespace
+
+std::uint64_t stored_seed(const std::string& path) { return read_manifest(path)["seed"]; }
 
 void share_manifest(const ReproduceOptions& options, const std::vector<PlannedExperiment>& plans) {
   const std::string path = manifest_path(options.out, options.profile);
   Json manifest = make_manifest(options);
   for (const PlannedExperiment& plan : plans) note_data(manifest, *plan.experiment);
   if (write_new(path, manifest.dump(2) + "\n")) return;
-  const std::uint64_t seed = stored_seed(path);
+  const Json stored = read_manifest(path);
+  const std::uint64_t seed = stored["seed"];
   if (seed != options.seed)
     throw DataError(
         fmt::format("{}: seed = {} (must be that of the shard, {})", path, seed, options.seed));
+  const std::string simd = stored.value("simd", simd_path());
+  if (simd != simd_path())
+    throw DataError(fmt::format(
+        "{}: simd = {} (must be that of the shard, {}: their trials would not be counted "
+        "together; BOLTZMARK_SIMD=avx2 makes processors alike)",
+        path, simd, simd_path()));
 }
 
 }  // namespace boltzmark::experiments

@@ -90,12 +90,6 @@ Json train_on_modes(const Json& inputs, const TrialContext& context) {
   return outputs;
 }
 
-double modes_ceiling(const std::string& data) {
-  const Cases& cases = modes_cases(data).cases;
-  double ceiling = 0;
-  for (std::size_t k = 0; k < cases.distinct(); ++k)
-    ceiling += cases.weight(k) * std::log(cases.weight(k));
-  return ceiling;
-}
+double modes_ceiling(const std::string& data) { return -modes_cases(data).cases.entropy(); }
 
 }  // namespace boltzmark::experiments

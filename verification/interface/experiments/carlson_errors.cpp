@@ -116,6 +116,24 @@ TEST_CASE(
   CHECK(found.at("C36").n == 4);
 }
 
+TEST_CASE(
+    "a claim of Fig. 4 that another key of the bootstrap would turn is undecided, beside its note") {
+  const auto claim_of = [](double scale) {
+    std::vector<Trial> trials = pools_at_every_rungs();
+    for (Trial& trial : trials)
+      if (trial.inputs.at("rungs") == 1001)
+        trial.outputs["log_z"]["TI-RB"] =
+            std::vector<double>(10, kTruth + scale * 0.1 * trial.inputs.at("run").get<int>());
+    return rung_claims(trials).at("C27");
+  };
+  const Measure clear = claim_of(0.01);
+  CHECK(clear.decidable);
+  const Measure close = claim_of(0.01 / clear.upper);
+  CHECK(close.upper == Approx(1));
+  CHECK_FALSE(close.decidable);
+  CHECK_THAT(close.note, Catch::StartsWith("784-500, K = 26") && Catch::Contains("other keys"));
+}
+
 TEST_CASE("Fig. 4's claims are judged at every K they name, mixed or not, and the mixed beside") {
   const auto found = rung_claims(pools_at_every_rungs());
   // K = 11 .. 1001: MBAR over RTS is 1 but at 1001, 1 / sqrt 5.

@@ -166,6 +166,8 @@ TEST_CASE("the figure of all methods ends each curve at its last RMSE, and names
       CHECK(std::abs(label + 1) == Approx(gap / 2).epsilon(1e-6));
   }
   CHECK(figure.data.size() == 7);
+  CHECK_THAT(figure.caption,
+             Catch::Contains("No 95 % interval of a point reaches further than from 1.00 to 1.00"));
   const auto& row = row_of_method(table_of(summary, "errors"), "rts", 1);
   CHECK(made::count(row[2]) == 100);
   CHECK(made::estimate(row[5]).value == Approx(0.4));
@@ -176,6 +178,19 @@ TEST_CASE("the figure of all methods ends each curve at its last RMSE, and names
   CHECK(made::count(row[7]) == 1);
   CHECK(made::count(row[8]) == 2);  // of three that would, the refused one does not count
   CHECK(made::count(row_of_method(table_of(summary, "errors"), "ais", 1)[8]) == 0);  // 20 nats off
+}
+
+TEST_CASE("the figure of all methods tells the widest interval of its points, not one of them") {
+  std::vector<Trial> trials;
+  add_length(100, {{"ais", 0.4}, {"rts", 0.4}}, trials);
+  // Errors -0.4, 0.4 and 0.4 of one method: a third of the square is the mean's.
+  trials[0].outputs["estimates"]["rts"]["log_z"] = 5 - 0.4;
+  const Summary summary = made::sum_up("carlson2016/enumerable", trials);
+  const Estimate& wide = made::estimate(row_of_method(table_of(summary, "errors"), "rts", 1)[5]);
+  CHECK(wide.upper > 1.2 * wide.value);
+  CHECK_THAT(made::figure_of(summary, "rmse-mnist-20").caption,
+             Catch::Contains(fmt::format("further than from {:.2f} to {:.2f} of it",
+                                         wide.lower / wide.value, wide.upper / wide.value)));
 }
 
 TEST_CASE("the figure of all methods has a colour for each source of samples and reading of them") {
@@ -269,6 +284,28 @@ TEST_CASE("the power of a ratio is that of its logarithm against the claim's thr
   }
   const RatioClaim apart{.claim = "C", .threshold = 2, .against = 1e-4};
   CHECK(ratio_measure(apart, 10, statistic).power > 0.999);
+}
+
+TEST_CASE("a claim that another key of the bootstrap would turn says so beside what it says else") {
+  const auto claim_of = [](double scale) {
+    std::vector<Trial> trials;
+    for (int repeat = 1; repeat <= 8; ++repeat)
+      trials.push_back({.inputs = {{"repeat", repeat}},
+                        .outputs = {{"rts", scale * repeat},
+                                    {"sams", 3},
+                                    {"sams_arrived", true},
+                                    {"rts_errors", {1.0}},
+                                    {"sams_errors", {1.0}}}});
+    const Summary summary = made::sum_up("carlson2016/updates", trials);
+    return made::measure_of(summary, "C21");
+  };
+  const Measure clear = claim_of(0.1);
+  CHECK(clear.decidable);
+  const Measure close = claim_of(0.1 / clear.upper);
+  CHECK(close.upper == Approx(1));
+  CHECK_FALSE(close.decidable);
+  CHECK_THAT(close.note,
+             Catch::StartsWith("geometric mean over runs") && Catch::Contains("other keys"));
 }
 
 TEST_CASE("the mean of runs is a truth with Student's interval about it") {

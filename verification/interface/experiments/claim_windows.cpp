@@ -235,7 +235,8 @@ TEST_CASE("C42 lets the other runs choose where validation is highest, and stops
                                {"followers", none}});
   };
   Summary summary;
-  add_early_stopping({run_with(-50, -60), run_with(-50, -60), run_with(-50, -60)}, 1000, summary);
+  add_early_stopping({run_with(-50, -60), run_with(-50, -60), run_with(-50, -60)}, -std::log(1000),
+                     summary);
   REQUIRE(summary.measures().size() == 2);
   const Measure &falls = summary.measures()[0], &rises = summary.measures()[1];
   CHECK(falls.n == 3);
@@ -246,10 +247,10 @@ TEST_CASE("C42 lets the other runs choose where validation is highest, and stops
                                            "judged up to update 1000, after which"));
   // Two whose peaks, by chance, are elsewhere: each says -60 where the other's is.
   Summary of_chance;
-  add_early_stopping({run_with(-50, -60), run_with(-60, -45)}, 1000, of_chance);
+  add_early_stopping({run_with(-50, -60), run_with(-60, -45)}, -std::log(1000), of_chance);
   CHECK(of_chance.measures()[0].estimate == Approx(0).margin(1e-9));
   Summary of_one;
-  add_early_stopping({run_with(-50, -60)}, 1000, of_one);
+  add_early_stopping({run_with(-50, -60)}, -std::log(1000), of_one);
   CHECK_FALSE(of_one.measures()[0].decidable);
   CHECK(of_one.measures()[0].estimate == Approx(10));
 }

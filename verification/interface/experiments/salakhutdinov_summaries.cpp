@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -215,6 +216,29 @@ TEST_CASE("beside curves on Artificial Modes stand the published ones of their o
       for (const char* curve : {"PCD", "PT"})
         published.insert(find_published("desjardins2010_fig5", all[p], curve).y);
     CHECK(drawn == published);
+  }
+}
+
+TEST_CASE("a published curve of Artificial Modes has the colour of our runs of the same phase") {
+  std::vector<Trial> runs = modes_runs({"artificial-modes-0.01"});
+  const std::vector<Trial> other = runs;
+  for (const char* negative : {"pcd:10 --chains 1", "pt:10:1 --chains 10"})
+    for (Trial run : other) {
+      run.inputs["negative"] = negative;
+      runs.push_back(run);
+    }
+  for (const auto& trials : {runs, other}) {  // also where ours are not there
+    const Summary summary = made::sum_up("salakhutdinov2010/modes", trials);
+    std::map<std::string, int> colours;
+    for (const Series& series : made::figure_of(summary, "likelihood").panels.at(0).series)
+      colours[series.label] = series.colour;
+    CHECK(colours.at("SAP, ten chains") == 1);
+    for (const auto& [published, ours] : {std::pair{"published PCD", "SAP, one chain, ten sweeps"},
+                                          {"published PT", "PT, ten rungs"}}) {
+      INFO(published);
+      CHECK(colours.at(published) == (std::string(published) == "published PT" ? 3 : 0));
+      CHECK((colours.count(ours) == 0 || colours.at(ours) == colours.at(published)));
+    }
   }
 }
 

@@ -206,6 +206,21 @@ TEST_CASE(
                   InvalidArgument);
 }
 
+TEST_CASE("a shard on another SIMD path than the folder's is refused: one report cannot count both") {
+  const TemporaryFolder out;
+  run_part(out.path(), {0, 2});
+  const std::string path = out.path() + "/quick/manifest.json";
+  Json manifest = Json::parse(read_text(path));
+  manifest["simd"] = "another";
+  write_text(path, manifest.dump());
+  CHECK_THROWS_WITH(run_part(out.path(), {1, 2}),
+                    Catch::StartsWith(path + ": simd = another (must be that of the shard, ") &&
+                        Catch::Contains("BOLTZMARK_SIMD"));
+  manifest.erase("simd");  // of an older version
+  write_text(path, manifest.dump());
+  CHECK_NOTHROW(run_part(out.path(), {1, 2}));
+}
+
 /// Files may grow to so many bytes while it lives, beyond which a write is short, then fails.
 class FileLimit {
  public:

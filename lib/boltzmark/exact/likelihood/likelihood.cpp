@@ -362,6 +362,12 @@ Cases::Cases(const CaseValues& data)
   for (double& weight : weights_) weight /= static_cast<double>(count_);
 }
 
+double Cases::entropy() const {
+  double sum = 0;
+  for (const double weight : weights_) sum -= weight * std::log(weight);
+  return sum;
+}
+
 double Cases::mean(const Eigen::Ref<const Eigen::VectorXd>& values) const {
   double total = 0;
   for (std::size_t first = 0; first < distinct(); first += kChunkCases) {

@@ -27,6 +27,10 @@ class Cases {
   /// Copies the k-th distinct case out.  Shapes  [visible]
   Eigen::VectorXd state(std::size_t k) const;
 
+  /// Computes -sum_k w_k log w_k of the shares: no model's mean log-likelihood of discrete cases exceeds its negative.
+  /// Units  nats
+  double entropy() const;
+
   /// Averages a number of each distinct case over all cases.  Shapes  values [distinct]
   double mean(const Eigen::Ref<const Eigen::VectorXd>& values) const;
 

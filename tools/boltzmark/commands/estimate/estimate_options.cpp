@@ -326,8 +326,9 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                  "(default: odd).");
   command.text(
       &arguments.data, "--data DATASET",
-      "Cases that the search for a lower bound climbs from too, and that raise starts from, "
-      "one a chain, where the model is an RBM (default of raise: samples of a tempered run).");
+      "Cases that raise starts from, one a chain, where the model is an RBM (default: samples of a "
+      "tempered run). The search for a lower bound climbs from them too; that of `score` climbs from "
+      "the cases that are scored.");
   command.text(&arguments.binarise, "--binarise B", kBinariseHelp);
   command.integer(&arguments.seed, "--seed S", "Seed of every draw (default: 1).");
 }

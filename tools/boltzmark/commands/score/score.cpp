@@ -231,6 +231,10 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   of_log_z.base_smoothing = sampling.base_smoothing;
   of_log_z.data = sampling.data;
   refuse_idle_options({arguments.method}, of_log_z);
+  if (!sampling.data.empty() && !find_method(arguments.method).reads.cases)
+    throw InvalidArgument(fmt::format(
+        "--data (must be left out: with {} the search for a lower bound climbs from the cases of {})",
+        arguments.method, arguments.dataset));
   check_size(arguments, model);
   const Cases cases(data.values);
   if (arguments.method == "exact") {
