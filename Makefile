@@ -42,10 +42,10 @@ cluster: configure  ## run studies on a Slurm cluster of three hosts, which live
 	@BOLTZMARK_CLUSTER=set-up ctest --test-dir $(BUILD) -j $(SLOTS) -R '^cluster:' $(ARGS)
 
 reproduce: build  ## regenerate the tables, figures and the report (PROFILE, OUT, ARGS)
-	@$(BUILD)/boltzmark reproduce --profile $(PROFILE) --jobs $(JOBS) --out $(OUT) $(ARGS)
+	@$(BUILD)/boltzmark reproduce --profile $(PROFILE) --jobs $(JOBS) --out "$(OUT)" $(ARGS)
 
 report: build  ## write the report again from the stored trials
-	@$(BUILD)/boltzmark report --profile $(PROFILE) --out $(OUT) $(ARGS)
+	@$(BUILD)/boltzmark report --profile $(PROFILE) --out "$(OUT)" $(ARGS)
 
 verify: build  ## run every exact check on the rules and samplers
 	@$(BUILD)/boltzmark verify $(ARGS)
@@ -53,7 +53,7 @@ verify: build  ## run every exact check on the rules and samplers
 bench: configure  ## time the engine against Eigen and NumPy; OUT/bench/speed.html
 	@tools/setup bench || echo "boltzmark: bench goes on with what there is of NumPy" >&2
 	@cmake --build $(BUILD) -j $(JOBS) --target bench $(QUIET)
-	@$(BUILD)/bench --folder=$(OUT)/bench --benchmark_repetitions=7 --benchmark_min_time=0.05 \
+	@$(BUILD)/bench --folder="$(OUT)/bench" --benchmark_repetitions=7 --benchmark_min_time=0.05 \
 	  --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=false $(ARGS)
 
 mutants: setup  ## show that each planted bug is caught by a test

@@ -284,8 +284,11 @@ std::string beyond_text(const Figure& figure) {
   }
   std::string text;
   if (beyond > 0)
-    text += fmt::format(" {} point{} beyond the axes: marked at the edge.", beyond,
-                        beyond == 1 ? " lies" : "s lie");
+    text += beyond == 1
+                ? " 1 point lies beyond the axes: marked at the edge."
+                : fmt::format(
+                      " {} points lie beyond the axes: each stretch of them is marked at the edge.",
+                      beyond);
   if (lost > 0)
     text += fmt::format(" {} point{} not positive and not on the logarithmic axis.", lost,
                         lost == 1 ? " is" : "s are");

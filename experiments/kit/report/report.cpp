@@ -77,12 +77,15 @@ ReportWriter::ReportWriter(const ReproduceOptions& options, const std::vector<Ex
       plans_(plans) {
   document_.profile = options.profile;
   document_.manifest = make_manifest(options);
+  ReproduceOptions as_stored = options;  // --fresh is about what is run
+  as_stored.fresh = false;
   for (const Experiment* maker : select_makers(all, {})) {
     const bool planned =
         std::any_of(plans.begin(), plans.end(),
                     [&](const PlannedExperiment& plan) { return plan.experiment == maker; });
     if (!planned && !store_files(experiment_folder(options.out, options.profile, *maker)).empty())
-      others_.push_back(plan_experiment(*maker, options, CellFilter(""), TrialStore::Access::read));
+      others_.push_back(
+          plan_experiment(*maker, as_stored, CellFilter(""), TrialStore::Access::read));
   }
 }
 

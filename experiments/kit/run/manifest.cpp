@@ -43,7 +43,7 @@ Json make_manifest(const ReproduceOptions& options) {
   return {{"revision", revision()},
           {"compiler", compiler_name()},
           {"cpu", cpu_name()},
-          {"simd", simd_path()},
+          {"simd", options.simd.empty() ? simd_path() : options.simd},
           {"rounding", kRounding},
           {"seed", options.seed},
           {"profile", profile_name(options.profile)},
@@ -69,7 +69,10 @@ Json read_manifest(const std::string& path) {
 
 }  // namespace
 
-std::uint64_t stored_seed(const std::string& path) { return read_manifest(path)["seed"]; }
+StoredRun stored_run(const std::string& path) {
+  const Json manifest = read_manifest(path);
+  return {manifest["seed"], manifest.value("simd", "")};
+}
 
 void share_manifest(const ReproduceOptions& options, const std::vector<PlannedExperiment>& plans) {
   const std::string path = manifest_path(options.out, options.profile);
@@ -85,7 +88,7 @@ void share_manifest(const ReproduceOptions& options, const std::vector<PlannedEx
   if (simd != simd_path())
     throw DataError(fmt::format(
         "{}: simd = {} (must be that of the shard, {}: their trials would not be counted "
-        "together; BOLTZMARK_SIMD=avx2 makes processors alike)",
+        "together; BOLTZMARK_SIMD makes processors alike)",
         path, simd, simd_path()));
 }
 

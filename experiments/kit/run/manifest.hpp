@@ -15,12 +15,17 @@ Json make_manifest(const ReproduceOptions& options);
 /// Adds the hashes of an experiment's data files.
 void note_data(Json& manifest, const Experiment& experiment);
 
-/// Reads the seed of the run whose results a folder holds.
+/// What trials count by in a folder.
+struct StoredRun {
+  std::uint64_t seed = 1;
+  std::string simd;
+};
+/// Reads it of the run whose results a folder holds.
 /// Throws  DataError if there is no manifest, or the file is none
-std::uint64_t stored_seed(const std::string& path);
+StoredRun stored_run(const std::string& path);
 
 /// Writes the manifest of a shard, unless another shard has.
-/// Throws  DataError if the one that is there is of another seed, or it cannot be written
+/// Throws  DataError if the one that is there is of another seed or SIMD path, or it cannot be written
 void share_manifest(const ReproduceOptions& options, const std::vector<PlannedExperiment>& plans);
 
 }  // namespace boltzmark::experiments

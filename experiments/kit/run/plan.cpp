@@ -79,9 +79,10 @@ PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptio
   PlannedExperiment plan{.experiment = &experiment,
                          .folder = experiment_folder(options.out, options.profile, experiment)};
   if (sources.empty()) sources = sources_hash(experiment);
+  const std::string simd = options.simd.empty() ? simd_path() : options.simd;
   std::set<std::string> seen;
   for (const Json& inputs : experiment.trials(options.profile)) {
-    PlannedTrial trial{.key = {inputs, options.seed, simd_path(), sources}};
+    PlannedTrial trial{.key = {inputs, options.seed, simd, sources}};
     const std::string text = inputs.dump();
     if (!seen.insert(text).second)
       throw InvalidArgument(

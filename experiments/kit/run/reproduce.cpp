@@ -199,9 +199,9 @@ ReproduceResult reproduce(const ReproduceOptions& options, RankLink* link) {
 }
 
 ReproduceResult report(const ReportOptions& options) {
-  const ReproduceOptions as_run{.profile = options.profile,
-                                .seed = stored_seed(manifest_path(options.out, options.profile)),
-                                .out = options.out};
+  const StoredRun stored = stored_run(manifest_path(options.out, options.profile));
+  const ReproduceOptions as_run{
+      .profile = options.profile, .seed = stored.seed, .simd = stored.simd, .out = options.out};
   ReproduceResult result;
   const std::vector<ClaimFile> claims = read_all_claims();
   const std::vector<PlannedExperiment> none;

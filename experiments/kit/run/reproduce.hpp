@@ -17,6 +17,7 @@ struct ReproduceOptions {
   int jobs = 0;     ///< trials at once; 0: as many as threads
   int threads = 0;  ///< shared by the jobs; 0: all cores
   std::uint64_t seed = 1;
+  std::string simd = {};  ///< path whose trials count; empty: that of this process
   std::string out = "out";
   std::string only = {};  ///< `key=value,...` filter on a trial's inputs
   Shard shard = {};       ///< of the trials selected; none: all

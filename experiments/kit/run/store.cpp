@@ -167,7 +167,8 @@ void TrialStore::read_lines(const std::string& path) {
     whole += taken;
     rest.erase(0, taken);
   });
-  if (access_ == Access::read || path != path_) return;
+  const auto file = [](const std::string& of) { return std::filesystem::path(of).filename(); };
+  if (access_ == Access::read || file(path) != file(path_)) return;
   read_to_ = whole;
   end_ = static_cast<off_t>(whole);
   if (whole < size && ftruncate(file_, static_cast<off_t>(whole)) != 0)

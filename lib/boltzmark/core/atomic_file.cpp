@@ -56,6 +56,16 @@ int make_draft(const std::string& path, std::string& draft) {
   }
 }
 
+// What a folder's entry names is on the disk once the folder is.
+void sync_folder_of(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const int descriptor =
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;  // a folder that may not be read
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
 }  // namespace
 
 void remove_drafts(const std::string& path) noexcept {
@@ -115,6 +125,7 @@ void AtomicFile::commit(Durability durability) {
   if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("must fit on the disk");
   if (::rename(draft_.c_str(), target_.c_str()) != 0) fail("must be replaceable");
   draft_.clear();
+  if (on_disk) sync_folder_of(target_);
 }
 
 }  // namespace boltzmark

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "boltzmark/core/simd.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/core/exponentials.cpp"
 #include <hwy/foreach_target.h>
@@ -37,6 +39,7 @@ namespace boltzmark {
 HWY_EXPORT(exponentiate);
 
 void exponentiate(std::span<double> values, double shift) {
+  simd_path();
   HWY_DYNAMIC_DISPATCH(exponentiate)(values.data(), values.size(), shift);
 }
 

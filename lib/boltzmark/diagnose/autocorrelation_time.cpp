@@ -139,15 +139,19 @@ void check_series(const Eigen::Ref<const Eigen::MatrixXd>& chains, Eigen::Index 
 
 /// Sets the standard error and the 95 % interval, symmetric in log tau, from a relative standard
 /// error and, with 5 chains or more, from the leave-one-chain-out jackknife of `statistic` (a
-/// function of the average autocovariances) with Student's t; the wider of the two counts.
+/// function of the average autocovariances) with Student's t, unless one of them alone moves; the wider of the two
+/// counts.
 void set_interval(TimeEstimate& estimate, double relative_error,
                   const Eigen::Ref<const Eigen::MatrixXd>& autocovariances,
                   const std::function<double(const Eigen::VectorXd&)>& statistic) {
   double half_width = half_of_95 * relative_error;  // of log tau
   const Eigen::Index chains = autocovariances.cols();
-  if (chains >= least_chains) {
+  const Eigen::VectorXd mean = average(autocovariances);
+  // Without a chain that alone moves there is no variance, and no tau.
+  const bool vary =
+      autocovariances.row(0).maxCoeff() < (1 - 1e-12) * mean[0] * static_cast<double>(chains);
+  if (chains >= least_chains && vary) {
     const double count = static_cast<double>(chains);
-    const Eigen::VectorXd mean = average(autocovariances);
     Eigen::VectorXd without(chains);
     for (Eigen::Index c = 0; c < chains; ++c)
       without[c] = statistic((mean * count - autocovariances.col(c)) / (count - 1));

@@ -137,7 +137,11 @@ double pareto_shape(std::span<const double> log_weights) {
   for (std::size_t i = 0; i < tail; ++i)
     if (const double above = std::exp(top[i] - top[0]) - below; above > 0)
       exceedances.push_back(above);
-  if (exceedances.size() < kLeastTail) return kNone;
+  if (exceedances.size() <
+      kLeastTail) {  // of weights that are alike, or so far below the largest as to be 0
+    const bool apart = top[kLeastTail - 1] > top[tail];
+    return apart ? std::numeric_limits<double>::infinity() : kNone;
+  }
   return regularised(fit_generalised_pareto(exceedances).shape,
                      static_cast<double>(exceedances.size()));
 }

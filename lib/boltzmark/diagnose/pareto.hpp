@@ -26,7 +26,8 @@ GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances,
 /// The tail is the largest min(n / 5, 3 sqrt(n)) weights; the fit is pulled to 1/2 with the weight
 /// of ten of them:
 ///   k = (M k_fit + 5) / (M + 10)                        [Vehtari et al. 2024, Sec. 3.2, App. G]
-/// Returns  NaN where fewer than 5 weights lie above the rest: there is no tail to fit
+/// Returns  NaN where fewer than 5 weights lie above the rest: there is no tail to fit; infinity where so many
+///   do, but fewer are more than 0 beside the largest
 /// Throws   InvalidArgument if a log weight is NaN or plus infinity
 double pareto_shape(std::span<const double> log_weights);
 /// Computes it of weights that are whole numbers, of which each is given with how often it occurs; M counts

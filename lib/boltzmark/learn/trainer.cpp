@@ -160,7 +160,12 @@ Trainer::Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainO
       negative_(model_, sampler_->chains()) {
   if (!negative_.fit(sampler_->packed()))
     throw InvalidArgument("sampler (must be of a model of the same layers and units)");
-  if (!model_.is_rbm()) mean_field_.emplace(model_, options.mean_field);
+  if (!model_.is_rbm())
+    mean_field_.emplace(model_, options.mean_field);
+  else if (!source_->are_values() && !sampler_->packed().takes_means())
+    throw InvalidArgument(
+        "sampler (must be packed with values = false, for cases that are no values of their units: the positive "
+        "phase reads its weights)");
 }
 
 void Trainer::sample() {

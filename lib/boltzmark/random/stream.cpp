@@ -45,7 +45,8 @@ void Stream::skip(std::uint64_t draws) {
 double Stream::uniform() {
   const std::uint64_t high = (*this)();
   const std::uint64_t bits = (high << 21) ^ ((*this)() >> 11);
-  return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+  // From 2^52 on the half is rounded away or up, of the last one to 1.
+  return std::min((static_cast<double>(bits) + 0.5) * 0x1p-53, 1 - 0x1p-53);
 }
 
 double Stream::uniform(double low, double high) { return low + (high - low) * uniform(); }

@@ -198,7 +198,8 @@ PackedModel::Coupling make_coupling(const Layered& model, int neighbour, int l,
 
 }  // namespace
 
-PackedModel::PackedModel(const Layered& model, const Packing& packing) {
+PackedModel::PackedModel(const Layered& model, const Packing& packing)
+    : takes_means_(!packing.values) {
   for (int l = 0; l < model.layers(); ++l) {
     if (l > 0 && model.layer(l).unit.has_scale() && model.layer(l - 1).unit.has_scale())
       throw InvalidArgument(
@@ -237,6 +238,31 @@ void PackedModel::update(const Layered& model) {
     check_range(model.layer(l).sigma0.cwiseInverse());
   }
   for (int l = 0; l < layers(); ++l) fill_layer(model, l, layers_[l]);
+}
+
+double input_rounding(const Layered& model) {
+  constexpr double kHalfPlace = 0x1p-24, kDeviations = 6;
+  std::vector<Eigen::VectorXd>
+      most;  // values; of Gaussian units after the others, none of which they meet
+  for (int l = 0; l < model.layers(); ++l) most.emplace_back(Eigen::VectorXd::Ones(model.size(l)));
+  const auto input = [&](int l) {
+    Eigen::VectorXd sum = own_input(model.layer(l)).cwiseAbs();
+    if (l > 0) sum += model.weights(l - 1).cwiseAbs().transpose() * most[l - 1];
+    if (l + 1 < model.layers()) sum += model.weights(l).cwiseAbs() * most[l + 1];
+    return sum;
+  };
+  for (int l = 0; l < model.layers(); ++l) {
+    if (!model.layer(l).unit.has_scale()) continue;
+    const Eigen::ArrayXd sigma = model.layer(l).sigma0.array();
+    most[l] = (sigma.square() * input(l).array() + kDeviations * sigma).matrix();
+  }
+  double largest = 0;
+  for (int l = 0; l < model.layers(); ++l) {
+    Eigen::ArrayXd of_units = input(l).array();
+    if (model.layer(l).unit.has_scale()) of_units *= model.layer(l).sigma0.array();
+    largest = std::max(largest, of_units.maxCoeff());
+  }
+  return kHalfPlace * largest;
 }
 
 }  // namespace boltzmark

@@ -38,7 +38,9 @@ double unlikely_probability(const Rule& rule, double input, bool at_unlikely) {
 template <class Law>
 void fill_next(double log_odds, std::size_t now, double share, std::span<double> out) {
   const DoubleOps ops;
-  const auto weight = [&](std::size_t k) { return std::exp(-log_odds * static_cast<double>(k)); };
+  const auto weight = [&](std::size_t k) {  // 1 of the likeliest, of infinite odds too
+    return k == 0 ? 1 : std::exp(-log_odds * static_cast<double>(k));
+  };
   const double weight_now = weight(now);
   double others_now = 0;
   for (std::size_t k = 0; k < out.size(); ++k) others_now += k == now ? 0 : weight(k);
@@ -160,8 +162,9 @@ void next_law(const Rule& rule, Unit unit, double input, int from, std::span<dou
   if (rule.kind == Rule::Kind::own) return fill_own(*rule.own, unit, input, from, out);
   const double log_odds = input * unit.spacing();
   if (values == 2) {
-    out[1 - from] = flip_probability(rule, log_odds, from == 1);
-    out[from] = 1 - out[1 - from];
+    const int unlikely = log_odds > 0 ? 0 : 1;  // 1 less its probability would lose digits
+    out[unlikely] = unlikely_probability(rule, log_odds, from == unlikely);
+    out[1 - unlikely] = 1 - out[unlikely];
     return;
   }
   const bool likely_high = log_odds > 0;

@@ -158,6 +158,11 @@ void for_parts(const Job& job, const Update& update) {
   });
 }
 
+void check_parity(int parity) {
+  if (parity != 0 && parity != 1)
+    throw InvalidArgument(fmt::format("parity = {} (must be 0 or 1)", parity));
+}
+
 }  // namespace
 
 void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
@@ -173,8 +178,7 @@ void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 
 void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity) {
-  if (parity != 0 && parity != 1)
-    throw InvalidArgument(fmt::format("parity = {} (must be 0 or 1)", parity));
+  check_parity(parity);
   run(model, chains, draws, options, [&](LayerUpdate& job, int unit_groups) {
     job.sweep = options.first_sweep;
     update_parity(job, parity, unit_groups);
@@ -192,6 +196,7 @@ void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
 }
 
 void fill_inputs(const PackedModel& model, const Chains& chains, SideInputs& inputs) {
+  check_parity(inputs.parity);
   inputs.layers.resize(static_cast<std::size_t>((model.layers() + 1 - inputs.parity) / 2));
   for (int l = inputs.parity; l < model.layers(); l += 2)
     fill_inputs(model, chains, l, inputs.layers[static_cast<std::size_t>(l / 2)]);

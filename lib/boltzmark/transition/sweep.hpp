@@ -49,6 +49,9 @@ class PackedModel {
   /// Throws  InvalidArgument if shapes differ or a parameter is outside the range of float32
   void update(const Layered& model);
 
+  /// Tells whether states may be means, for which it was packed with values = false.
+  bool takes_means() const { return takes_means_; }
+
   int layers() const { return static_cast<int>(layers_.size()); }
   int size(int layer) const { return layers_[layer].size; }
 
@@ -80,7 +83,13 @@ class PackedModel {
  private:
   std::vector<PackedLayer> layers_;
   double log_base_ = 0;
+  bool takes_means_ = false;
 };
+
+/// Computes how far float32 may round what a unit is drawn by: half a unit in the last place of the largest input
+/// there may be, with Gaussian neighbours within six standard deviations; of a Gaussian unit, of its mean.
+/// Units  nats; of Gaussian units standard deviations
+double input_rounding(const Layered& model);
 
 /// What a sweep needs beside the model and the states.
 struct SweepOptions {
@@ -125,6 +134,7 @@ struct SideInputs {
 };
 
 /// Computes the inputs of the layers of inputs.parity, as above.
+/// Throws  InvalidArgument also if the parity is neither 0 nor 1
 void fill_inputs(const PackedModel& model, const Chains& chains, SideInputs& inputs);
 
 /// Makes the same sweeps and leaves the inputs by which the even layers are drawn last: those that

@@ -22,8 +22,8 @@ struct ReproduceArguments {
   std::string shard = {};
 };
 
-int print_result(const ReproduceResult& result, const std::string& shard, double seconds,
-                 const Session& session) {
+int print_result(const ReproduceResult& result, const std::string& shard, bool fresh,
+                 double seconds, const Session& session) {
   if (session.json) {
     print(JsonObject()
               .set("planned", std::uint64_t{result.planned})
@@ -45,9 +45,11 @@ int print_result(const ReproduceResult& result, const std::string& shard, double
   FactList facts;
   const bool stopped = result.interrupted || result.out_of_time;
   if (result.planned > 0)
-    facts.add("trials",
-              fmt::format("{} planned, {} run now, {} from the store{}", result.planned, result.ran,
-                          result.reused, stopped ? "; stopped early, run again to go on" : ""));
+    facts.add("trials", fmt::format("{} planned, {} run now, {} from the store{}", result.planned,
+                                    result.ran, result.reused,
+                                    stopped ? fmt::format("; stopped early, run again{} to go on",
+                                                          fresh ? " without --fresh" : "")
+                                            : ""));
   for (const std::string& failure : result.failures) facts.add("failed", failure);
   for (const std::string& claim : result.exact_failed) facts.add("does not hold", claim);
   if (!result.report.empty()) facts.add("report", result.report);
@@ -67,7 +69,8 @@ int run_reproduce(ReproduceArguments arguments, const Session& session) {
   if (!arguments.shard.empty()) arguments.options.shard = experiments::parse_shard(arguments.shard);
   const ReproduceResult result = experiments::reproduce(arguments.options, session.ranks.get());
   if (session.ranks && session.ranks->rank() > 0) return 0;
-  const int code = print_result(result, arguments.shard, watch.seconds(), session);
+  const int code =
+      print_result(result, arguments.shard, arguments.options.fresh, watch.seconds(), session);
   leave_ranks(session, code, result.lost_ranks == 0);
   return code;
 }
@@ -78,7 +81,7 @@ int run_report(const experiments::ReportOptions& given, const std::string& profi
   experiments::ReportOptions options = given;
   options.profile = experiments::parse_profile(profile);
   const ReproduceResult result = experiments::report(options);
-  return print_result(result, {}, watch.seconds(), session);
+  return print_result(result, {}, false, watch.seconds(), session);
 }
 
 constexpr const char* kReproduceNotes =

@@ -118,6 +118,11 @@ TEST_CASE("buffers of another size, chains and layers that are none are refused"
     CHECK_THROWS_AS(half_sweep(PackedModel(model, {.chains = 20}), chains, PhiloxDraws(make_key(1)),
                                {}, parity),
                     InvalidArgument);
+  for (const int parity : {-1, 2}) {
+    SideInputs inputs{.parity = parity};
+    CHECK_THROWS_AS(fill_inputs(PackedModel(model, {.chains = 20}), chains, inputs),
+                    InvalidArgument);
+  }
   const Layered deep = initial_network(std::vector{4, 3, 2}, 1, make_key(1));
   Chains cases(deep, 5);
   CHECK_THROWS_AS(MeanField(deep).update_side(cases, 2), InvalidArgument);

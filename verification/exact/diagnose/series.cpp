@@ -401,3 +401,12 @@ TEST_CASE("batch means that are all the same support no time") {
   CHECK(!time.supported);
   CHECK(!time.decided());
 }
+
+TEST_CASE("a chain that alone moves has a time, about which no jackknife tells") {
+  Eigen::MatrixXd chains = Eigen::MatrixXd::Zero(1000, 5);
+  for (Eigen::Index t = 0; t < 1000; ++t) chains(t, 0) = t / 10 % 2 == 0 ? 1 : -1;
+  const boltzmark::ArTime time = boltzmark::ar_act(chains);
+  CHECK(time.tau > 0);
+  CHECK(std::isfinite(time.upper));
+  CHECK_NOTHROW(boltzmark::judge_autocorrelation_time(chains));
+}

@@ -157,6 +157,20 @@ TEST_CASE("a gradient of grey levels is the same on every SIMD path") {
   });
 }
 
+TEST_CASE("a sampler of one's own that is packed for states alone is refused cases that are none") {
+  const Layered model = start(6, 3);
+  const auto make = [&](const Eigen::MatrixXf& data, bool values) {
+    return Trainer(
+        model, data, {}, make_key(1),
+        std::make_unique<PersistentChains>(SamplerSetup{
+            .model = model, .packing = {.chains = 12, .values = values}, .key = make_key(2)}));
+  };
+  const Eigen::MatrixXf bits = random_cases(6, 12), grey = 0.25F * bits;
+  CHECK_NOTHROW(make(bits, true));
+  CHECK_NOTHROW(make(grey, false));
+  CHECK_THROWS_WITH(make(grey, true), Catch::Contains("values = false"));
+}
+
 TEST_CASE("a diverging run names the update that failed and keeps the last finite model") {
   const Eigen::MatrixXf data = random_cases(6, 12);
   // The first update leaves parameters near 1e39, which float32 does not hold.

@@ -325,3 +325,14 @@ TEST_CASE("an interval reaches the limit that normal log weights have on the sid
   const Estimate above = estimate_from_weights(summary, Bound::upper);
   CHECK(above.lower == Approx(-limit).epsilon(1e-12));
 }
+
+TEST_CASE("weights so far apart that all but one are 0 beside it have the heaviest of tails") {
+  const auto spaced = [](double gap) {
+    std::vector<double> log_weights;
+    for (int i = 0; i < 1000; ++i) log_weights.push_back(gap * i);
+    return pareto_shape(log_weights);
+  };
+  CHECK(spaced(30) > 100);
+  CHECK(spaced(200) > spaced(30));
+  CHECK(std::isnan(spaced(0)));
+}

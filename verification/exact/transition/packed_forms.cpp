@@ -270,3 +270,23 @@ TEST_CASE("a model that was packed for another SIMD path is refused") {
   const ForcedSimdPath forced("sse4");
   CHECK_NOTHROW(sweep(packed, chains, PhiloxDraws(make_key(1)), {.sweeps = 1}));
 }
+
+TEST_CASE("how far float32 rounds what a unit is drawn by is half a place of its largest input") {
+  // |b| + |w| of the hidden unit: 3 + 8 + 5; of the visible ones 1 + 8 and 2 + 5.
+  std::vector<Layer> layers(2);
+  layers[0].bias = Eigen::Vector2d(-1, 2);
+  layers[1].bias = Eigen::VectorXd::Constant(1, 3);
+  const Layered model(layers, {Eigen::Vector2d(8, -5)});
+  CHECK(input_rounding(model) == 16 * 0x1p-24);
+  // A Gaussian unit's mean a + sigma^2 w h in deviations: 600 / 0.5 + 0.5 * 8; the hidden unit's input has
+  // at most six deviations of it besides, 3 + 8 (602 + 3) + 5 (2 + 0.5 * 0.5 * 5 + 3).
+  layers[0] = {.unit = Unit::gaussian(),
+               .bias = Eigen::Vector2d(600, 2),
+               .sigma0 = Eigen::Vector2d(0.5, 0.5)};
+  const Layered gaussian(layers, {Eigen::Vector2d(8, -5)});
+  CHECK(input_rounding(gaussian) == Approx((3 + 8 * 605 + 5 * 6.25) * 0x1p-24).epsilon(1e-12));
+  layers[0].bias = Eigen::Vector2d(6e4, 0);
+  layers[0].sigma0 = Eigen::Vector2d(1e-3, 1);
+  CHECK(input_rounding(Layered(layers, {Eigen::Vector2d(0, 0)})) ==
+        Approx(6e7 * 0x1p-24).epsilon(1e-12));
+}

@@ -189,3 +189,34 @@ TEST_CASE("the double law of X(s) is Liu's Metropolised Gibbs, value by value") 
   CHECK_THROWS_AS(next_law(Rule::gibbs(), Unit::continuous(), 0, 0, law), InvalidArgument);
   CHECK_THROWS_AS(next_law(Rule::gibbs(), Unit::multivalued(2), 0, 0, law), InvalidArgument);
 }
+
+TEST_CASE("the double law of two values keeps the digits of the unlikely one, wherever a unit is") {
+  // Of odds of e^50 and e^20, which 1 less a probability near 1 has not.
+  std::vector<double> law(2);
+  for (const int from : {0, 1})
+    for (const double input : {20.0, 50.0}) {
+      next_law(Rule::gibbs(), Unit::bernoulli(), input, from, law);
+      CHECK(law[0] == Approx(std::exp(-input) / (1 + std::exp(-input))).epsilon(1e-14));
+      next_law(Rule::gibbs(), Unit::bernoulli(), -input, from, law);
+      CHECK(law[1] == Approx(std::exp(-input) / (1 + std::exp(-input))).epsilon(1e-14));
+    }
+  // T leaves the unlikely state for sure: what stays is the half of Gibbs' probability.
+  next_law(Rule::blended(0.5), Unit::bernoulli(), 40, 0, law);
+  CHECK(law[0] == Approx(0.5 * std::exp(-40)).epsilon(1e-12));
+}
+
+TEST_CASE("of infinite odds the double law is the limit, of every unit and rule") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const Unit unit :
+       {Unit::bernoulli(), Unit::multivalued(1), Unit::multivalued(2), Unit::multivalued(5)})
+    for (const Rule& rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.3), Rule::metropolis()})
+      for (int from = 0; from < unit.values(); ++from) {
+        std::vector<double> law(static_cast<std::size_t>(unit.values())), far = law;
+        for (const double sign : {1.0, -1.0}) {
+          next_law(rule, unit, sign * kInfinity, from, law);
+          next_law(rule, unit, sign * 1e4, from, far);
+          INFO(unit.name() << " " << rule.name() << " from " << from);
+          CHECK(law == far);
+        }
+      }
+}

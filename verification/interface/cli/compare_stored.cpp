@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -98,6 +99,47 @@ TEST_CASE("compare tells a run that two hosts made differently, and keeps both, 
   CHECK(std::filesystem::exists(out + "/rmse.svg"));  // the results are written all the same
   const std::string other = saved(random_rbm(12, 5, 0.5, 2), folder / "other.npz");
   CHECK(run(compare({other}, out)).code == 0);
+}
+
+TEST_CASE("a torn line of compare's store is cut off however the folder is written") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(12, 5, 0.5, 1), folder / "m.npz"),
+                    out = folder / "out";
+  REQUIRE(run(compare({model}, out)).code == 0);
+  const std::string whole = estimates(out), torn = store(out) + "{\"check\":\"0123";
+  for (const char* tail : {"", "/", "//", "/."}) {
+    INFO(tail);
+    folder.write("out/trials.jsonl", torn);
+    const Run again = run(compare({model}, out + tail));
+    CHECK(again.code == 0);
+    CHECK(said_stored(again) == "18 of 18 runs");
+    CHECK(estimates(out) == whole);
+  }
+  // What is run now is a line of its own.
+  folder.write("out/trials.jsonl", torn.substr(torn.find('\n') + 1));
+  REQUIRE(run(compare({model}, out + "/")).code == 0);
+  CHECK(estimates(out) == whole);
+  CHECK(lines(store(out)) == 18);
+}
+
+TEST_CASE("figures of an earlier comparison go with it, and no other file does") {
+  const io_test::Folder folder;
+  const std::string one = saved(random_rbm(12, 5, 0.5, 1), folder / "m.npz"),
+                    two = saved(random_rbm(12, 5, 0.5, 2), folder / "other.npz"),
+                    out = folder / "out";
+  REQUIRE(run(compare({one, two}, out)).code == 0);
+  REQUIRE(std::filesystem::exists(out + "/models.svg"));
+  for (const char* mine : {"out/rmse-mine.svg", "out/models.svg.bak", "out/bias.txt"})
+    folder.write(mine, "x");
+  REQUIRE(run(compare({one}, out)).code == 0);
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(out))
+    if (entry.path().extension() != ".jsonl") left.insert(entry.path().filename());
+  for (const char* gone : {"models.svg", "rmse-1.svg", "rmse-2.svg", "bias-1.svg", "bias-2.svg"})
+    CHECK(left.count(gone) == 0);
+  for (const char* here : {"rmse.svg", "bias.svg", "compare.csv", "estimates.csv", "rmse-mine.svg",
+                           "models.svg.bak", "bias.txt"})
+    CHECK(left.count(here) == 1);
 }
 
 TEST_CASE("compare makes only the runs that are new: more sweeps, more repeats, another model") {

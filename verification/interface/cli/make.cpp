@@ -121,6 +121,24 @@ TEST_CASE("changed parameters drop the log Z that a file says, and a damaged one
   CHECK(json_of({"describe", folder / "float.npz"})["log_z"].is_null());
 }
 
+TEST_CASE("how a log Z is known is written as long as it may be read") {
+  const io_test::Folder folder;
+  const auto described = [&](std::size_t count) {
+    std::vector<std::uint8_t> text;
+    for (std::size_t i = 0; i < count; ++i) text.insert(text.end(), {0xe2, 0x82, 0xac});
+    boltzmark::NpzWriter out(folder / "m.npz");
+    out.add("W", Eigen::MatrixXd(Eigen::MatrixXd::Zero(2, 1)));
+    out.add("b", Eigen::VectorXd(Eigen::VectorXd::Zero(2)));
+    out.add("c", Eigen::VectorXd(Eigen::VectorXd::Zero(1)));
+    out.add("log_z", Eigen::VectorXd(Eigen::VectorXd::Constant(1, 2)));
+    out.add("log_z_by", text, {text.size()});
+    out.commit();
+    return run({"describe", folder / "m.npz"});
+  };
+  CHECK(described(4096).code == 0);  // as many characters as NumPy's own strings may have
+  CHECK(described(5462).code == 2);
+}
+
 TEST_CASE(
     "a log Z is read that NumPy saved as a number, with or without its error and how it is known") {
   const Json scalar = json_of({"describe", io_test::fixture("known_scalar.npz")});

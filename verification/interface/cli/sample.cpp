@@ -359,3 +359,20 @@ TEST_CASE("samples of units on [-1, 1] are scored as they are, where none of the
   const Json bits = json_of({"score", model, folder.write("b.csv", "1,1,0\n"), "--quiet"});
   CHECK(bits["mean_log_likelihood"].get<double>() == Approx(3 * std::log(50.0) - 100));
 }
+
+TEST_CASE("sample warns of parameters that single precision does not resolve") {
+  const io_test::Folder folder;
+  const auto warned = [&](double scale) {
+    Eigen::MatrixXd weights(3, 1);
+    weights << scale, 1, -scale;
+    std::vector<boltzmark::Layer> layers(2);
+    layers[0].bias = Eigen::Vector3d(4 * scale, 0, 4 * scale);
+    layers[1].bias = Eigen::VectorXd::Zero(1);
+    const std::string path = saved(boltzmark::Layered(layers, {weights}), folder / "m.npz");
+    return json_of(
+        {"sample", path, "--sweeps", "2", "--out", folder / "s.npz", "--force"})["warnings"];
+  };
+  CHECK(warned(1000).empty());
+  CHECK_THAT(warned(0x1p26).at(0),
+             Catch::StartsWith("parameters are so large that single precision"));
+}

@@ -353,6 +353,12 @@ TEST_CASE("stored samples of parallel tempering say that chains exchanged their 
   StoredArrays all = read_stored(dump);
   CHECK(all["random_rungs"].values == std::vector<double>{0});
   CHECK(all["exchanged_rungs"].values == std::vector<double>{1});
+  CHECK(json_of({"estimate", "--from", dump, "--method", "mbar"})["sampler"] == "parallel");
+  // Chains that each held their rung are no parallel tempering.
+  StoredArrays held = all;
+  held.erase("exchanged_rungs");
+  CHECK(json_of({"estimate", "--from", write_stored(held, changed), "--method", "mbar"})["sampler"]
+            .is_null());
   // Chains that were to exchange their rungs, and never did.
   std::vector<double>& rungs = all["rung"].values;
   for (std::size_t i = 0; i < rungs.size(); ++i) rungs[i] = static_cast<double>(i % 40 % 5);

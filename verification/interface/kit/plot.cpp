@@ -116,7 +116,8 @@ TEST_CASE("points beyond an axis are marked at its edge and counted, none is dro
                                        .x = {1, 2, 3, 4},
                                        .y = {-100, 4.4, -221, -50},
                                        .mark = Mark::points}}});
-  CHECK(beyond_text(figure) == " 2 points lie beyond the axes: marked at the edge.");
+  CHECK(beyond_text(figure) ==
+        " 2 points lie beyond the axes: each stretch of them is marked at the edge.");
   const std::string script = panel_script(figure.panels[0], "f.svg", 600, 360);
   CHECK_THAT(script, Catch::Contains("$de0 << EOD\n2 -45 9\n3 -110 11\nEOD"));
   CHECK_THAT(script, Catch::Contains("$de0 using 1:2:3 with points pt variable"));

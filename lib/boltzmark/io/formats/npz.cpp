@@ -256,7 +256,7 @@ TextForm text_form(const Header& header, const Place& place) {
         form.characters <= kMost)
       return form;
   } else if (descr.size() == 3 && descr.substr(1) == "u1" && shape.size() == 1 &&
-             shape[0] <= kMost) {
+             shape[0] <= 4 * kMost) {  // bytes of UTF-8
     form.characters = shape[0];
     return form;
   }

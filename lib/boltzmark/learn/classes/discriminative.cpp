@@ -11,6 +11,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/learn/classes/class_kernel.hpp"
 
 namespace boltzmark {
@@ -161,6 +162,7 @@ std::uint64_t LabelledCases::hash() const {
 
 Eigen::MatrixXd log_class_probabilities(const DiscriminativeRbm& model,
                                         const LabelledCases& cases) {
+  simd_path();
   check_sizes(model, cases);
   Eigen::MatrixXd log_p(cases.classes(), cases.count());
   for_chunks(cases.count(), kChunkCases, [&](std::size_t, int first, int last) {
@@ -199,6 +201,7 @@ ClassScore score_classes(const DiscriminativeRbm& model, const LabelledCases& ca
 
 double class_gradient(const DiscriminativeRbm& model, const LabelledCases& cases,
                       std::span<const int> chosen, Parameters& gradient) {
+  simd_path();
   check_sizes(model, cases);
   if (chosen.empty()) throw InvalidArgument("chosen = no case (must be one or more)");
   for (const int number : chosen)

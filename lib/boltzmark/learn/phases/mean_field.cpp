@@ -64,9 +64,10 @@ Eigen::ArrayXf moves(const Chains& before, const Chains& after) {
 }  // namespace
 
 MeanField::MeanField(const Layered& model, MeanFieldStop stop)
-    // Sums of weights by a state's sign, as tables hold them, are of no use to means.
-    : packed_(model,
-              {.sweeps = static_cast<std::uint64_t>(check(model, stop)) + 1, .values = false}),
+    // Sums of weights by a state's sign, as tables hold them, are of no use to means. Cases come in blocks.
+    : packed_(model, {.chains = kChainBlock,
+                      .sweeps = static_cast<std::uint64_t>(check(model, stop)) + 1,
+                      .values = false}),
       stop_(stop),
       inputs_(static_cast<std::size_t>(model.layers())) {}
 

@@ -203,13 +203,15 @@ experiments::StudyOutcome run_all(const CompareRequest& arguments, ComparisonRun
       session.ranks.get());
 }
 
-void require_whole(const experiments::StudyOutcome& outcome, const std::string& folder) {
+void require_whole(const experiments::StudyOutcome& outcome, const std::string& folder,
+                   bool fresh) {
   if (!outcome.run.failures.empty()) throw Error(outcome.run.failures.front());
   if (outcome.run.interrupted)
     throw experiments::Interrupted(fmt::format(
-        "interrupted: {} of {} runs are stored in {}, and the same command goes on from "
+        "interrupted: {} of {} runs are stored in {}, and the same command{} goes on from "
         "there",
-        outcome.results.trials().size(), outcome.run.planned, folder));
+        outcome.results.trials().size(), outcome.run.planned, folder,
+        fresh ? " without --fresh" : ""));
 }
 
 void print_all(const CompareRequest& arguments, const ComparisonPlan& plan,
@@ -245,7 +247,7 @@ int run(const CompareRequest& arguments, const Session& session) {
   ComparisonRuns& runs = *made;
   const experiments::StudyOutcome outcome = run_all(arguments, runs, session);
   if (session.ranks && session.ranks->rank() > 0) return 0;
-  require_whole(outcome, arguments.out);
+  require_whole(outcome, arguments.out, arguments.fresh);
   print_all(arguments, plan, runs, outcome.results, session);
   for (const std::string& conflict : outcome.conflicts)
     fmt::print(stderr, "boltzmark: {}\n", conflict);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <regex>
 
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
@@ -64,6 +67,19 @@ std::vector<JsonObject> cell_objects(const Comparison& comparison) {
   return entries;
 }
 
+// Those of a comparison of more models that the folder held.
+void remove_earlier_figures(const std::string& folder, const std::vector<std::string>& written) {
+  const std::regex ours(R"((rmse|bias)(-\d+)?\.svg|models\.svg)");
+  std::vector<std::filesystem::path> old;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (std::regex_match(name, ours) &&
+        std::find(written.begin(), written.end(), name) == written.end())
+      old.push_back(entry.path());
+  }
+  for (const auto& path : old) std::filesystem::remove(path);
+}
+
 }  // namespace
 
 void print_comparisons(const ComparisonPlan& plan, const std::vector<Comparison>& comparisons,
@@ -116,6 +132,7 @@ std::vector<std::string> write_results(const ComparisonPlan& plan,
       complain(fmt::format("figure {} is missing: {}", figure.name, error.what()));
     }
   }
+  remove_earlier_figures(folder, written);
   return written;
 }
 

@@ -334,7 +334,10 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   EstimateOutcome outcome{.chains = static_cast<int>(store.chains()),
                           .sweeps = static_cast<int>(store.sweeps()),
                           .temperatures = store.rungs(),
-                          .sampler = store.random_rungs ? "tempering" : "parallel"};
+                          .sampler = store.random_rungs ? std::optional<std::string>("tempering")
+                                     : store.exchanged_rungs
+                                         ? std::optional<std::string>("parallel")
+                                         : std::nullopt};
   outcome.estimate =
       about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
   hold_to_rungs(store,

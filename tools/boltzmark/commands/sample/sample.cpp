@@ -191,7 +191,19 @@ std::optional<double> mean_energy(const Kept& kept, const Negative& sampler) {
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-void print_result(const SampleArguments& arguments, const Kept& kept, double seconds,
+// Of chains: `estimate` refuses such a model, of which a wrong law would be drawn.
+std::vector<std::string> warnings_of(const Layered& model) {
+  constexpr double kMost = 0.1;
+  const double rounding = input_rounding(model);
+  if (rounding <= kMost) return {};
+  return {fmt::format(
+      "parameters are so large that single precision, in which chains move, rounds what a unit is "
+      "drawn by by up to {:.2g} {} (more than {}): the states may follow another law",
+      rounding, model.has_scales() ? "nats or standard deviations" : "nats", kMost)};
+}
+
+void print_result(const SampleArguments& arguments, const Kept& kept,
+                  const std::vector<std::string>& warnings, double seconds,
                   const Session& session) {
   const std::optional<double> mean = mean_energy(kept, parse_sampler(arguments.sampler));
   if (session.json) {
@@ -204,7 +216,8 @@ void print_result(const SampleArguments& arguments, const Kept& kept, double sec
               .set("kept", std::uint64_t{kept.sweeps.size()})
               .set("mean_energy", mean)
               .set("seed", arguments.seed)
-              .set("seconds", seconds));
+              .set("seconds", seconds)
+              .set("warnings", warnings));
     return;
   }
   FactList facts;
@@ -212,6 +225,7 @@ void print_result(const SampleArguments& arguments, const Kept& kept, double sec
   facts.add("states", fmt::format("{} kept of {} sweeps, {} chains", kept.sweeps.size(),
                                   arguments.sweeps, arguments.chains));
   facts.add("mean energy", mean ? fmt::format("{:.8g} nats", *mean) : "no state at b = 1");
+  for (const std::string& warning : warnings) facts.add("warning", warning);
   facts.add("time", human_seconds(seconds));
   print(facts.text());
 }
@@ -280,7 +294,7 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
       about_file(arguments.model, [&] { return draw(model, *sampler, arguments, session); });
   write(model, arguments, states);
   if (!arguments.image.file.empty()) draw_image(model, arguments, states);
-  print_result(arguments, states, watch.seconds(), session);
+  print_result(arguments, states, warnings_of(model), watch.seconds(), session);
   return 0;
 }
 
@@ -298,7 +312,7 @@ constexpr const char* kSampleNotes =
     "float64 [K, chains, T]: logarithms of the chain's adaptive weights, relative to that of b = 1.\n"
     "`describe` and `score` take FILE.npz as a data set, every kept visible state a case.\n"
     "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy (of st over the states that end\n"
-    "on rung T - 1, null if none does), seed, seconds; with\n"
+    "on rung T - 1, null if none does), seed, seconds, warnings; with\n"
     "--given: out, data, cases, units, seed, seconds.";
 
 }  // namespace
