@@ -81,6 +81,14 @@ void append_text(const std::string& path, std::string_view text) {
     throw_unwritable(path, error, "must fit on the disk");
 }
 
+void remove_files(const std::string& folder, const std::function<bool(const std::string&)>& holds) {
+  if (!std::filesystem::exists(folder)) return;
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (holds(entry.path().filename().string())) found.push_back(entry.path());
+  for (const auto& path : found) std::filesystem::remove(path);
+}
+
 bool is_open_file(const std::string& path, int file) {
   struct stat named {
   }, opened{};

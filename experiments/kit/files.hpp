@@ -26,6 +26,9 @@ void append_text(const std::string& path, std::string_view text);
 /// Tells whether a path leads to the file that is open.
 bool is_open_file(const std::string& path, int file);
 
+/// Removes the files of a folder, if there is one, whose names something holds of.
+void remove_files(const std::string& folder, const std::function<bool(const std::string&)>& holds);
+
 /// Makes a folder and its parents.  Throws  DataError if that fails
 void make_folder(const std::string& path);
 

@@ -15,10 +15,12 @@ namespace {
 constexpr double kWrongErrors = 5, kRightErrors = 2, kNatsOff = 0.5;
 constexpr double kRounding = 1e-6;  // nats, of a bound by all states, and of log Z
 
-/// Methods of one source have one run, or make theirs by the same draws; RAISE anneals by draws of its own.
-std::string run_of(const std::string& method) {
-  const Source source = find_method(method).source;
-  return source == Source::own || method == "raise" ? method : std::string(name(source));
+/// Methods of one source have one run, or make theirs by the same draws, but those that read cases, which anneal
+/// these by draws of their own.
+std::string run_of(const std::string& name) {
+  const Method& method = find_method(name);
+  const bool alone = method.source == Source::own || method.reads.cases;
+  return alone ? name : std::string(boltzmark::name(method.source));
 }
 
 /// What holds of the outcomes of one model.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "experiments/kit/csv.hpp"
@@ -49,15 +48,9 @@ class SectionFiles {
   }
 
   void remove_others() {
-    if (!std::filesystem::exists(folder_)) return;  // it shows nothing, of trials made elsewhere
-    std::vector<std::filesystem::path> old;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      const auto extension = entry.path().extension();
-      if ((extension == ".csv" || extension == ".svg") &&
-          !written_.contains(entry.path().filename().string()))
-        old.push_back(entry.path());
-    }
-    for (const auto& path : old) std::filesystem::remove(path);
+    remove_files(folder_, [this](const std::string& name) {
+      return (name.ends_with(".csv") || name.ends_with(".svg")) && !written_.contains(name);
+    });
   }
 
   Section& section_;

@@ -62,7 +62,8 @@ Json read_manifest(const std::string& path) {
   if (!std::filesystem::exists(path))
     throw DataError(path + ": is missing (must be written by `boltzmark reproduce` first)");
   const Json json = Json::parse(read_text(path), nullptr, false);
-  if (!json.is_object() || !json.contains("seed") || !json["seed"].is_number_unsigned())
+  if (!json.is_object() || !json.contains("seed") || !json["seed"].is_number_unsigned() ||
+      (json.contains("simd") && !json["simd"].is_string()))
     throw DataError(path + ": is not a manifest (must be written by reproduce)");
   return json;
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "boltzmark/core/simd.hpp"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/core/exponentials.cpp"
 #include <hwy/foreach_target.h>
@@ -39,7 +37,6 @@ namespace boltzmark {
 HWY_EXPORT(exponentiate);
 
 void exponentiate(std::span<double> values, double shift) {
-  simd_path();
   HWY_DYNAMIC_DISPATCH(exponentiate)(values.data(), values.size(), shift);
 }
 

@@ -137,8 +137,8 @@ double pareto_shape(std::span<const double> log_weights) {
   for (std::size_t i = 0; i < tail; ++i)
     if (const double above = std::exp(top[i] - top[0]) - below; above > 0)
       exceedances.push_back(above);
-  if (exceedances.size() <
-      kLeastTail) {  // of weights that are alike, or so far below the largest as to be 0
+  // Weights that are alike, or all but a few so far below the largest as to be 0.
+  if (exceedances.size() < kLeastTail) {
     const bool apart = top[kLeastTail - 1] > top[tail];
     return apart ? std::numeric_limits<double>::infinity() : kNone;
   }

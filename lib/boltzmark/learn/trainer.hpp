@@ -75,6 +75,8 @@ class Trainer final : public Ascent {
           std::shared_ptr<const Draws> draws = nullptr);
   /// Takes another sampler, of the same model, that is advanced by options.negative.sweeps; an
   /// update throws InvalidArgument where its even layers have values that no unit has.
+  /// Throws  InvalidArgument also if it is of other layers, or packed for states alone (Packing::values) where
+  /// cases of an RBM are no values of their units
   Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
           std::unique_ptr<Sampler> sampler);
   /// The same, of cases that a source gives.

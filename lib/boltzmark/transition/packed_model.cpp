@@ -242,8 +242,8 @@ void PackedModel::update(const Layered& model) {
 
 double input_rounding(const Layered& model) {
   constexpr double kHalfPlace = 0x1p-24, kDeviations = 6;
-  std::vector<Eigen::VectorXd>
-      most;  // values; of Gaussian units after the others, none of which they meet
+  // The largest values: Gaussian units meet none of their kind, and follow the others.
+  std::vector<Eigen::VectorXd> most;
   for (int l = 0; l < model.layers(); ++l) most.emplace_back(Eigen::VectorXd::Ones(model.size(l)));
   const auto input = [&](int l) {
     Eigen::VectorXd sum = own_input(model.layer(l)).cwiseAbs();

@@ -90,6 +90,8 @@ class PackedModel {
 /// there may be, with Gaussian neighbours within six standard deviations; of a Gaussian unit, of its mean.
 /// Units  nats; of Gaussian units standard deviations
 double input_rounding(const Layered& model);
+/// More of it than this may draw another law than the model's.
+inline constexpr double kMostRounding = 0.1;
 
 /// What a sweep needs beside the model and the states.
 struct SweepOptions {

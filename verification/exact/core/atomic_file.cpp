@@ -2,6 +2,7 @@
 #include "boltzmark/core/atomic_file.hpp"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +26,41 @@ std::string umask_now() {
   return "0022";  // of a kernel that does not tell
 }
 
+// What was written to the disk while it is not null, and whether this file was there then.
+std::vector<std::string>* synced = nullptr;
+std::string watched;
+
 }  // namespace
+
+extern "C" int fsync(int file) {
+  struct stat status {};
+  if (synced != nullptr && ::fstat(file, &status) == 0)
+    synced->push_back(std::string(S_ISDIR(status.st_mode) ? "folder" : "file") +
+                      (std::filesystem::exists(watched) ? " after" : " before"));
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}
+
+TEST_CASE(
+    "a file that is committed to the disk is there before it has its name, and its folder after") {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::temp_directory_path() / ("boltzmark-synced-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  watched = (folder / "m.npz").string();
+  const auto committed = [](Durability durability) {
+    fs::remove(watched);
+    std::vector<std::string> order;
+    AtomicFile file(watched);
+    file.write("model");
+    synced = &order;
+    file.commit(durability);
+    synced = nullptr;
+    return order;
+  };
+  CHECK(committed(Durability::disk) == std::vector<std::string>{"file before", "folder after"});
+  CHECK(committed(Durability::system).empty());
+  fs::remove_all(folder);
+}
 
 TEST_CASE("what killed processes left of a file's drafts is removed, and no other file") {
   namespace fs = std::filesystem;

@@ -216,6 +216,9 @@ TEST_CASE("a shard on another SIMD path than the folder's is refused: one report
   CHECK_THROWS_WITH(run_part(out.path(), {1, 2}),
                     Catch::StartsWith(path + ": simd = another (must be that of the shard, ") &&
                         Catch::Contains("BOLTZMARK_SIMD"));
+  manifest["simd"] = 7;
+  write_text(path, manifest.dump());
+  CHECK_THROWS_WITH(run_part(out.path(), {1, 2}), Catch::Contains("is not a manifest"));
   manifest.erase("simd");  // of an older version
   write_text(path, manifest.dump());
   CHECK_NOTHROW(run_part(out.path(), {1, 2}));

@@ -10,6 +10,7 @@
 #include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/hold_to_switches.hpp"
+#include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
 namespace {
@@ -174,8 +175,6 @@ void hold_to_bound(const LowerBound& bound, Estimate& estimate, int together) {
 }
 
 namespace {
-
-constexpr double kMostRounding = 0.1;  // nats of a unit's input, and of log f
 
 // What rounding changes is no chance: it is in the error and the limits, where it is a part of these.
 void add_rounding(double nats, Estimate& estimate) {

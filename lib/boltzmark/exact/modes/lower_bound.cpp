@@ -113,21 +113,11 @@ MeanFieldBound best_mean_field(const Layered& model, const Bipartite& sides, int
                            });
 }
 
-// One rounding of the largest input there may be: other states than these are met on the way.
-double largest_rounding(const Bipartite& sides) {
-  const Eigen::MatrixXd weights = sides.weights.cwiseAbs();
-  const double largest =
-      std::max((sides.other_input.cwiseAbs() + weights.rowwise().sum()).maxCoeff(),
-               (sides.bias.cwiseAbs() + weights.colwise().sum().transpose()).maxCoeff());
-  return largest * std::numeric_limits<float>::epsilon() / 2;
-}
-
 // The inputs that samplers would draw by, less those in double precision: of many terms, many roundings.
 // log f has those of the odd layers, every weight once, and the other layers' biases.
-void set_rounding(const Layered& model, const Bipartite& sides, const Chains& states,
-                  LowerBound& result) {
+void set_rounding(const Layered& model, const Chains& states, LowerBound& result) {
   const PackedModel packed(model, {.chains = states.chains()});
-  double largest = largest_rounding(sides);
+  double largest = input_rounding(model);  // other states than these are met on the way
   Eigen::VectorXd log_f = Eigen::VectorXd::Zero(states.chains());
   for (int l = 0; l < model.layers(); ++l) {
     const Eigen::MatrixXd values = states.get_layer(l).cast<double>();
@@ -162,7 +152,7 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   if (std::isfinite(log2_states(model, result.parity))) {
     StateList list(sides);
     const Modes modes = list_around_modes(model, base, options, list, starts);
-    set_rounding(model, sides, starts, result);
+    set_rounding(model, starts, result);
     list.add(count_visits(model, list, options.visited, options.visits, result));
     list.grow(static_cast<std::size_t>(options.most_states));
     result.modes = modes.count();
@@ -174,7 +164,7 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
     take({result.listed, list.error_bound()}, result);
     start_from(modes, starts);
   } else {
-    set_rounding(model, sides, starts, result);
+    set_rounding(model, starts, result);
     if (options.modes != nullptr) start_from(*options.modes, starts);
   }
   const MeanFieldBound bound = best_mean_field(model, sides, result.parity, starts);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <regex>
 
@@ -70,14 +69,10 @@ std::vector<JsonObject> cell_objects(const Comparison& comparison) {
 // Those of a comparison of more models that the folder held.
 void remove_earlier_figures(const std::string& folder, const std::vector<std::string>& written) {
   const std::regex ours(R"((rmse|bias)(-\d+)?\.svg|models\.svg)");
-  std::vector<std::filesystem::path> old;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename();
-    if (std::regex_match(name, ours) &&
-        std::find(written.begin(), written.end(), name) == written.end())
-      old.push_back(entry.path());
-  }
-  for (const auto& path : old) std::filesystem::remove(path);
+  experiments::remove_files(folder, [&](const std::string& name) {
+    return std::regex_match(name, ours) &&
+           std::find(written.begin(), written.end(), name) == written.end();
+  });
 }
 
 }  // namespace

@@ -191,15 +191,14 @@ std::optional<double> mean_energy(const Kept& kept, const Negative& sampler) {
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-// Of chains: `estimate` refuses such a model, of which a wrong law would be drawn.
+// `estimate` refuses such a model.
 std::vector<std::string> warnings_of(const Layered& model) {
-  constexpr double kMost = 0.1;
   const double rounding = input_rounding(model);
-  if (rounding <= kMost) return {};
+  if (rounding <= kMostRounding) return {};
   return {fmt::format(
       "parameters are so large that single precision, in which chains move, rounds what a unit is "
       "drawn by by up to {:.2g} {} (more than {}): the states may follow another law",
-      rounding, model.has_scales() ? "nats or standard deviations" : "nats", kMost)};
+      rounding, model.has_scales() ? "nats or standard deviations" : "nats", kMostRounding)};
 }
 
 void print_result(const SampleArguments& arguments, const Kept& kept,
