@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -108,10 +109,29 @@ void replace_held(const char* from, const char* to) {
   }
 }
 
+/// Keeps the signals that end a command from this thread while it lives: a lock's file and its place
+/// in the list come and go together.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int number : {SIGINT, SIGTERM}) sigaddset(&ending, number);
+    pthread_sigmask(SIG_BLOCK, &ending, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 // The file may be removed by its former holder between open and flock: then there is another.
 FileLock::FileLock(const std::string& path) {
+  const SignalsHeld held_signals;
   const std::filesystem::path file(path);
   lock_ = (file.parent_path() / ("." + file.filename().string() + ".lock")).string();
   while ((file_ = open(lock_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) >= 0) {
@@ -139,6 +159,7 @@ void FileLock::remove_all() noexcept {
 
 FileLock::~FileLock() {
   if (file_ < 0) return;
+  const SignalsHeld held_signals;
   replace_held(lock_.c_str(), nullptr);
   unlink(lock_.c_str());
   close(file_);

@@ -1,21 +1,35 @@
 // No command writes over a file that it reads, whatever the file is called there.
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
+#include "verification/interface/kit/faulty_system.hpp"
 
 using namespace cli_test;
 
 namespace {
+
+/// The lock in whose calls a signal falls, if any; and what its handler found.
+std::string watched_lock;
+volatile std::sig_atomic_t signals_told, locks_left;
+
+void on_watched_signal(int) {
+  boltzmark::experiments::FileLock::remove_all();
+  signals_told = signals_told + 1;
+  if (access(watched_lock.c_str(), F_OK) == 0) locks_left = locks_left + 1;
+}
 
 void check_two_files(const Arguments& arguments, const std::string& first,
                      const std::string& second) {
@@ -177,4 +191,25 @@ TEST_CASE("of runs that enumerate with one checkpoint one goes on, and the other
   const std::string kept = io_test::read_all(part);
   check_refused(run(arguments), {part + ": is being written by another run"});
   CHECK(io_test::read_all(part) == kept);
+}
+
+TEST_CASE("a signal that falls on the making or the end of a lock leaves no lock behind") {
+  const io_test::Folder folder;
+  const auto before =
+      std::pair(std::signal(SIGTERM, on_watched_signal), std::signal(SIGINT, on_watched_signal));
+  watched_lock = folder / ".d.npz.lock";
+  signals_told = locks_left = 0;
+  {
+    before_flock = [] { raise(SIGTERM); };
+    const boltzmark::experiments::FileLock made(folder / "d.npz");
+    CHECK(signals_told == 1);
+    CHECK(locks_left == 0);
+    std::ofstream{watched_lock};  // it goes on, which no command does
+    before_unlink = [] { raise(SIGINT); };
+  }
+  std::signal(SIGTERM, before.first);
+  std::signal(SIGINT, before.second);
+  CHECK(signals_told == 2);
+  CHECK(locks_left == 0);
+  CHECK_FALSE(std::filesystem::exists(watched_lock));
 }

@@ -12,7 +12,7 @@
 #include <utility>
 
 std::atomic<int> flock_error{0}, fdatasync_error{0}, flock_interrupts{0}, file_clock_ahead{0};
-std::function<void()> before_flock, after_rename;
+std::function<void()> before_flock, before_unlink, after_rename;
 
 namespace {
 
@@ -38,6 +38,11 @@ extern "C" int flock(int file, int operation) noexcept {
   happen(before_flock);
   if (fails(interrupted() ? EINTR : flock_error.load())) return -1;
   return static_cast<int>(syscall(SYS_flock, file, operation));
+}
+
+extern "C" int unlink(const char* path) noexcept {
+  happen(before_unlink);
+  return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
 }
 
 extern "C" int fdatasync(int file) {

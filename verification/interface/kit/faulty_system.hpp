@@ -9,5 +9,5 @@ extern std::atomic<int> flock_error, fdatasync_error;
 extern std::atomic<int> flock_interrupts;
 /// What the clock of the file system is ahead of this machine's by, as futimens tells it.
 extern std::atomic<int> file_clock_ahead;
-/// What another process does just before the next flock, and just after the next rename.
-extern std::function<void()> before_flock, after_rename;
+/// What happens just before the next flock or unlink, and just after the next rename.
+extern std::function<void()> before_flock, before_unlink, after_rename;
