@@ -280,11 +280,11 @@ TEST_CASE("mean field tells the mass of a gate's other value, and how far its in
   const Layered model = gates_model();
   const NumberedSides side(model, 1);
   const Eigen::VectorXd means = Eigen::VectorXd::Zero(kGates + kWeak);
-  const auto held = hold_each(side, means, {{0}, {3}}, {1, 1});
+  const auto held = hold_each(side, means, {{{0}, {1}}, {{3}, {1}}});
   for (const HeldMeans& gate : held) {
     CHECK(gate.log_ratio == Approx(std::log(kOn)).margin(0.02));
     // From half of all units of the patch on to those of its pattern: twelve times 8 / 2.
-    CHECK(gate.change == Approx(kPatch * 8 / 2.0).epsilon(0.05));
+    CHECK(gate.changes.sum() == Approx(kPatch * 8 / 2.0).epsilon(0.05));
   }
   // Of X(4) without weights a value holds e^{0.3 x} of the sum of all.
   const Layered alone({Layer{Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}},
@@ -293,7 +293,7 @@ TEST_CASE("mean field tells the mass of a gate's other value, and how far its in
   double all = 0;
   for (int k = 0; k < 5; ++k) all += std::exp(0.3 * Unit::multivalued(4).value(k));
   const HeldMeans highest =
-      hold_each(NumberedSides(alone, 1), Eigen::VectorXd::Zero(1), {{0}}, {1}).front();
+      hold_each(NumberedSides(alone, 1), Eigen::VectorXd::Zero(1), {{{0}, {1}}}).front();
   CHECK(highest.log_ratio == Approx(0.3 - std::log(all)).margin(1e-12));
   CHECK(highest.inputs[0] == Approx(0.3));
 }

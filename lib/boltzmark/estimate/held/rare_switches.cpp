@@ -8,7 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
+#include "boltzmark/exact/modes/unit_steps.hpp"
 
 namespace boltzmark {
 
@@ -126,71 +128,113 @@ void set_ends(const VectorXd& inputs, RareSwitch& rare) {
   rare.ends.clear();
   for (std::size_t k = 0; k < rare.units.size(); ++k) {
     const Unit unit = rare.side->sides.enumerated[rare.units[k]];
-    const double input = inputs[static_cast<Index>(k)], to = rare.of.to;
+    const double input = inputs[static_cast<Index>(k)];
+    const auto [number, from, to] = unit_of(rare.of, k);
     if (!is_range(unit)) {
       rare.ends.push_back({to, to});
       continue;
     }
-    rare.ends.push_back(end_range(unit, input, rare.of.from, to));
+    rare.ends.push_back(end_range(unit, input, from, to));
     rare.likely += rare.ends.back().log_integral(input) - input * to -
                    (unit.is_discrete() ? std::log(unit.spacing()) : 0);
   }
 }
 
-// Whether two go the same way.
-bool go_alike(const RareSwitch& one, const RareSwitch& other) {
-  constexpr double kNear = 0.25;  // of the way, where they are ranges
-  const bool ranges = one.homes[0].width() > 0;
-  const double apart = std::abs(one.of.from - other.of.from);
-  return one.of.to == other.of.to && ranges == (other.homes[0].width() > 0) &&
-         apart <= (ranges ? kNear * std::abs(one.of.to - one.of.from) : 0);
+using Members = std::vector<Index>;  // of the rare switches of single units
+
+// Each with those whose weights, as they move, have at least such a cosine with its own, more of them or fewer; none has
+// one with no weights (NaN). None where the products of all pairs would take longer than mean field.
+std::vector<Members> alike(const Bipartite& sides, const std::vector<RareSwitch>& rare) {
+  constexpr double kWeights = 0x1p32;
+  constexpr float kParallel = 0.9F;
+  constexpr std::size_t kMost = 16;  // of those that are less than parallel
+  const auto count = std::ssize(rare);
+  if (static_cast<double>(count * count * sides.weights.rows()) > kWeights) return {};
+  Eigen::MatrixXf columns(sides.weights.rows(), count);
+  for (Index k = 0; k < count; ++k) {
+    const RareSwitch& one = rare[static_cast<std::size_t>(k)];
+    columns.col(k) = (one.of.to > one.of.from ? 1.0F : -1.0F) *
+                     sides.weights.col(one.units[0]).normalized().cast<float>();
+  }
+  const Eigen::MatrixXf cosines = columns.transpose() * columns;
+  std::vector<Members> groups;
+  for (Index k = 0; k < count; ++k)
+    for (const float least : {kParallel, 0.7F, 0.5F, 0.35F}) {
+      Members group = {k};
+      for (Index j = 0; j < count; ++j)
+        if (j != k && cosines(j, k) >= least) group.push_back(j);
+      if (least == kParallel || group.size() <= kMost) groups.push_back(std::move(group));
+    }
+  return groups;
 }
 
-// A rare switch with those whose weights have at least such a cosine with its own; none has one with no weights (NaN).
-RareSwitch group_about(Index k, const std::vector<RareSwitch>& rare, const Eigen::VectorXf& cosines,
-                       float least) {
-  RareSwitch group = rare[k];
-  group.units.clear();
-  group.numbers.clear();
-  group.homes.clear();
-  for (Index j = 0; j < std::ssize(rare); ++j) {
-    const RareSwitch& other = rare[j];
-    const bool alike = j == k || cosines[j] >= least;
-    if (!alike || !go_alike(group, other)) continue;
+// The switches that walks over all of them made where they were the likeliest, if those hold more than the first
+// alone: pairs tell which belong together, however far apart their weights point. None where pairs are too many.
+std::vector<Members> grown(const Bipartite& sides, const VectorXd& means,
+                           const std::vector<RareSwitch>& rare) {
+  constexpr double kMostOfPairs = 0x1p27, kMostOfWalks = 0x1p26;  // log partitions
+  constexpr double kFewest = 16, kNats = 12;  // e^-12 is next to nothing for any number
+  const auto count = static_cast<double>(rare.size());
+  const double one = count * static_cast<double>(sides.weights.rows());
+  if ((count + 1) / 2 * one > kMostOfPairs) return {};
+  std::vector<UnitStep> steps;
+  for (const RareSwitch& of : rare) steps.push_back({of.units[0], of.of.to - means[of.units[0]]});
+  const UnitSteps walks(sides, sides.weights * means + sides.other_input, sides.bias.dot(means),
+                        std::move(steps));
+  const auto most = static_cast<Index>(std::max(kFewest, kMostOfWalks / (2 * std::max(1.0, one))));
+  std::vector<Members> groups(2 * rare.size());
+  parallel_for(groups.size(), [&](std::size_t k) {
+    const StepWalk walk = walks.walk(static_cast<int>(k / 2),
+                                     k % 2 == 0 ? StepOrder::gains : StepOrder::shared, most);
+    const auto& reached = walk.log_weights;
+    const auto best = std::max_element(reached.begin() + 1, reached.end());
+    if (*best > std::max(reached[0], walks.start() - kNats))
+      groups[k].assign(walk.order.begin(), walk.order.begin() + (best - reached.begin()) + 1);
+  });
+  return groups;
+}
+
+RareSwitch group_of(const Members& members, const std::vector<RareSwitch>& rare) {
+  RareSwitch group = rare[members[0]];
+  for (std::size_t k = 1; k < members.size(); ++k) {
+    const RareSwitch& other = rare[members[k]];
     group.units.push_back(other.units[0]);
     group.numbers.push_back(other.numbers[0]);
     group.homes.push_back(other.homes[0]);
-    if (j != k) group.of.others.push_back({other.of.unit, group.of.from, group.of.to});
+    group.of.others.push_back({other.of.unit, other.of.from, other.of.to});
   }
   return group;
 }
 
-// Rare switches of units whose weights point alike, more of them or fewer, as one each: what they hold together none
-// need hold alone. None where the products of all pairs would take longer than mean field.
-std::vector<RareSwitch> joint_switches(const NumberedSides& side, const RunSamples& samples,
+// Rare switches as one each: what they hold together none need hold alone.
+std::vector<RareSwitch> joint_switches(const Bipartite& sides, const VectorXd& means,
+                                       const RunSamples& samples,
                                        const std::vector<RareSwitch>& rare) {
-  constexpr double kWeights = 0x1p32;
-  constexpr float kParallel = 0.9F;
-  constexpr std::size_t kMost = 16;  // of those that are less than parallel
+  if (rare.size() < 2) return {};
+  std::vector<Members> all = alike(sides, rare);
+  std::vector<Members> more = grown(sides, means, rare);
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+  std::set<Members> found;
   std::vector<RareSwitch> groups;
-  const auto count = std::ssize(rare);
-  const Eigen::MatrixXd& weights = side.sides.weights;
-  if (count < 2 || static_cast<double>(count * count * weights.rows()) > kWeights) return groups;
-  std::vector<Index> places;
-  for (const RareSwitch& one : rare) places.push_back(one.units[0]);
-  const Eigen::MatrixXf columns = weights(Eigen::all, places).colwise().normalized().cast<float>();
-  const Eigen::MatrixXf cosines = columns.transpose() * columns;
-  std::set<UnitGroup> found;
-  for (Index k = 0; k < count; ++k) {
-    for (const float least : {kParallel, 0.7F, 0.5F, 0.35F}) {
-      RareSwitch group = group_about(k, rare, cosines.col(k), least);
-      if (group.units.size() < 2 || (least < kParallel && group.units.size() > kMost)) continue;
-      if (!found.insert(group.units).second) continue;
-      group.of.share = weights_at_home(group, samples).sum();
-      if (group.of.share >= kOften) groups.push_back(std::move(group));
-    }
+  for (const Members& members : all) {
+    Members sorted = members;
+    std::sort(sorted.begin(), sorted.end());
+    if (members.size() < 2 || !found.insert(std::move(sorted)).second) continue;
+    RareSwitch group = group_of(members, rare);
+    group.of.share = weights_at_home(group, samples).sum();
+    if (group.of.share >= kOften) groups.push_back(std::move(group));
   }
   return groups;
+}
+
+// By which inputs move while the units do.
+double change_of(const UnitSwitch& of, const VectorXd& changes) {
+  double change = 0;
+  for (Index k = 0; k < changes.size(); ++k) {
+    const auto [number, from, to] = unit_of(of, static_cast<std::size_t>(k));
+    change += (to - from) * changes[k];
+  }
+  return std::abs(change);
 }
 
 // Of more than so many, evenly spaced ones.
@@ -207,7 +251,8 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
   std::vector<RareSwitch> rare;
   for (Index i = 0; i < std::ssize(side.units); ++i)
     if (const auto candidate = rare_switch(samples, side, i)) rare.push_back(*candidate);
-  std::vector<RareSwitch> joint = joint_switches(side, samples, rare);
+  const VectorXd means = (samples.values.cast<double>() * samples.weights)(side.units);
+  std::vector<RareSwitch> joint = joint_switches(side.sides, means, samples, rare);
   const double most =
       std::max(kFewest, kWeights / kProducts /
                             std::max(1.0, static_cast<double>(side.sides.weights.size())));
@@ -215,18 +260,17 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
   thin_out(joint, most - static_cast<double>(rare.size()));
   std::move(joint.begin(), joint.end(), std::back_inserter(rare));
   if (rare.empty()) return;
-  const VectorXd means = (samples.values.cast<double>() * samples.weights)(side.units);
-  std::vector<UnitGroup> groups;
-  std::vector<double> ends;
+  std::vector<HeldGroup> groups;
   for (const RareSwitch& candidate : rare) {
-    groups.push_back(candidate.units);
-    ends.push_back(candidate.of.to);
+    HeldGroup& group = groups.emplace_back(candidate.units, std::vector<double>{});
+    for (std::size_t k = 0; k < candidate.units.size(); ++k)
+      group.values.push_back(unit_of(candidate.of, k).to);
   }
-  std::vector<HeldMeans> held = hold_each(side, means, groups, ends);
+  std::vector<HeldMeans> held = hold_each(side, means, groups);
   for (std::size_t k = 0; k < rare.size(); ++k) {
     rare[k].likely = held[k].log_ratio;
     set_ends(held[k].inputs, rare[k]);
-    rare[k].change = std::abs((rare[k].of.to - rare[k].of.from) * held[k].change);
+    rare[k].change = change_of(rare[k].of, held[k].changes);
     rare[k].means = std::move(held[k].ends);
     all.push_back(std::move(rare[k]));
   }
@@ -255,7 +299,9 @@ Eigen::MatrixXf shifts_of(const std::vector<RareSwitch>& rare, const std::vector
   Eigen::MatrixXf shifts = Eigen::MatrixXf::Zero(count, std::ssize(rare));
   for (std::size_t c = 0; c < rare.size(); ++c) {
     const RareSwitch& one = rare[c];
-    if (one.homes[0].width() > 0) continue;
+    if (std::any_of(one.homes.begin(), one.homes.end(),
+                    [](const ValueRange& home) { return home.width() > 0; }))
+      continue;
     for (std::size_t k = 0; k < one.numbers.size(); ++k)
       shifts(index[one.numbers[k]], static_cast<Index>(c)) =
           static_cast<float>(one.ends[k].low - one.homes[k].low);

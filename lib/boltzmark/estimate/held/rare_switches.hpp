@@ -64,7 +64,13 @@ bool is_switched(const Column& values, const UnitSwitch& of) {
 /// Returns the samples' weights, those apart of which a unit of the switch is not at home.
 Eigen::VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples);
 
-/// Finds the switches of units of both sides, and of those whose weights point alike, that samples have with a share of
+/// The k-th unit of a switch.
+inline SwitchedUnit unit_of(const UnitSwitch& of, std::size_t k) {
+  return k == 0 ? SwitchedUnit{of.unit, of.from, of.to} : of.others[k - 1];
+}
+
+/// Finds the switches of units of both sides, and of groups of them whose weights point alike as they move or that hold more
+/// together than each by itself (UnitSteps from the means), that samples have with a share of
 /// 3 % or less, those first that hold the most by mean field; none of those that all together are next to nothing, nor of
 /// two groups of both sides that lead to each other the larger one. Besides, pairs of these of both sides, neither of which
 /// leads to the other, that by their weights hold more than either.

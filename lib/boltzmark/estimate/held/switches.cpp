@@ -157,7 +157,7 @@ struct DrawnSwitch {
   double mass = 0;   // 0 where the state that the move ends in counts for another
 };
 
-// One of each of so many parts of equal probability; those of one side first.
+// One of each of so many parts of equal probability; those of one side first, and of a side those that move least.
 std::vector<DrawnSwitch> draw_of(const UnmovedRest& rest, std::size_t count, StreamKey key) {
   std::vector<DrawnSwitch> drawn(count);
   Stream stream(key, Purpose::start);
@@ -167,8 +167,11 @@ std::vector<DrawnSwitch> draw_of(const UnmovedRest& rest, std::size_t count, Str
     while (k + 1 < rest.size() && below <= at) below += rest.probability(++k);
     drawn[d] = {.of = k, .start = stream.uniform()};
   }
-  std::stable_partition(drawn.begin(), drawn.end(),
-                        [&](const DrawnSwitch& one) { return rest[one.of].side == rest[0].side; });
+  std::stable_sort(drawn.begin(), drawn.end(), [&](const DrawnSwitch& a, const DrawnSwitch& b) {
+    const RareSwitch &one = rest[a.of], &other = rest[b.of];
+    if (one.side != other.side) return one.side == rest[0].side;
+    return one.change < other.change;
+  });
   return drawn;
 }
 
@@ -233,8 +236,8 @@ void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSampl
   if (rest.size() == 0 || rest.is_nothing()) return;
   double change = 0;
   for (std::size_t k = 0; k < rest.size(); ++k) change += rest.probability(k) * rest[k].change;
-  const double steps = std::clamp(2 * change, kFewestSteps, kMostSteps),
-               batches = std::clamp(std::floor(steps_left / steps), 1.0, kMostBatches);
+  const auto steps_for = [](double nats) { return std::clamp(2 * nats, kFewestSteps, kMostSteps); };
+  const double batches = std::clamp(std::floor(steps_left / steps_for(change)), 1.0, kMostBatches);
   std::vector<DrawnSwitch> drawn =
       draw_of(rest, static_cast<std::size_t>(batches) * kMovedChains, key);
   std::vector<std::span<DrawnSwitch>> parts;  // none of two sides
@@ -246,7 +249,8 @@ void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSampl
     parts.push_back(std::span(drawn).subspan(first, count));
   }
   parallel_for(parts.size(), [&](std::size_t p) {
-    move_drawn(mover, rest, samples, switches.units, static_cast<int>(steps), parts[p],
+    const double most = rest[parts[p].back().of].change;
+    move_drawn(mover, rest, samples, switches.units, static_cast<int>(steps_for(most)), parts[p],
                derive_key(key, std::to_string(p)));
   });
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "boltzmark/core/parallel.hpp"
@@ -41,11 +42,11 @@ struct MeanFieldEnds {
 
 // By a few updates from columns of means, in each of which a group is held.
 MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
-                              const std::vector<UnitGroup>& held,
-                              const std::vector<double>& values) {
+                              std::span<const HeldGroup> held) {
   constexpr int kUpdates = 4;
   const auto hold = [&] {
-    for (Index c = 0; c < means.cols(); ++c) means(held[c], c).setConstant(values[c]);
+    for (Index c = 0; c < means.cols(); ++c)
+      means(held[c].units, c) = VectorXd::Map(held[c].values.data(), std::ssize(held[c].units));
   };
   MatrixXd inputs, other;
   hold();
@@ -60,7 +61,7 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
   MatrixXd entropies =
       by_unit(sides.enumerated, inputs, log_partition) - inputs.cwiseProduct(means);
   for (Index c = 0; c < means.cols(); ++c)
-    for (const Index u : held[c]) {
+    for (const Index u : held[c].units) {
       const Unit unit = sides.enumerated[u];
       entropies(u, c) = unit.is_discrete() ? unit.log_weight() : 0;
     }
@@ -74,25 +75,22 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
 }  // namespace
 
 std::vector<HeldMeans> hold_each(const NumberedSides& side, const VectorXd& means,
-                                 const std::vector<UnitGroup>& groups,
-                                 const std::vector<double>& values) {
+                                 const std::vector<HeldGroup>& groups) {
   constexpr std::size_t kBlock = 32;
   const Bipartite& sides = side.sides;
-  const MeanFieldEnds free = mean_field_ends(sides, means, {{}}, {0});
+  const MeanFieldEnds free = mean_field_ends(sides, means, std::vector(1, HeldGroup{}));
   std::vector<HeldMeans> found(groups.size());
   parallel_for((groups.size() + kBlock - 1) / kBlock, [&](std::size_t block) {
     const std::size_t first = block * kBlock, last = std::min(groups.size(), first + kBlock);
-    const auto part = [&](const auto& all) {
-      return std::vector(all.begin() + static_cast<std::ptrdiff_t>(first),
-                         all.begin() + static_cast<std::ptrdiff_t>(last));
-    };
-    const MeanFieldEnds ends = mean_field_ends(
-        sides, means.replicate(1, static_cast<Index>(last - first)), part(groups), part(values));
+    const MeanFieldEnds ends =
+        mean_field_ends(sides, means.replicate(1, static_cast<Index>(last - first)),
+                        std::span(groups).subspan(first, last - first));
     for (std::size_t k = first; k < last; ++k) {
       const auto column = static_cast<Index>(k - first);
+      const UnitGroup& units = groups[k].units;
       found[k] = {.log_ratio = ends.log_z[column] - free.log_z[0],
-                  .change = (ends.inputs.col(column) - free.inputs)(groups[k]).sum(),
-                  .inputs = ends.inputs.col(column)(groups[k]),
+                  .inputs = ends.inputs.col(column)(units),
+                  .changes = (ends.inputs.col(column) - free.inputs)(units),
                   .ends = Eigen::VectorXf(std::ssize(side.units) + std::ssize(side.others))};
       found[k].ends(side.units) = ends.means.col(column).cast<float>();
       found[k].ends(side.others) = ends.others.col(column).cast<float>();

@@ -21,20 +21,25 @@ struct NumberedSides {
 /// Units of a side that are held together.
 using UnitGroup = std::vector<Eigen::Index>;
 
-/// What mean field tells of a value of a group.
-struct HeldMeans {
-  double log_ratio =
-      0;  ///< of the mass of states that have it, to that of all; of continuous units a density
-  double change = 0;  ///< of its units' inputs in all, to what they are where none is held
-  Eigen::VectorXd inputs = {};  ///< of its units
-  Eigen::VectorXf ends = {};    ///< means of all units [units], the lowest layer first
+/// Where they are held.
+struct HeldGroup {
+  UnitGroup units;
+  std::vector<double> values;  ///< of each
 };
 
-/// Finds it by a few updates from means of the side's units, for each of some groups held at a value.
-/// Shapes  means [units of the side]; groups, values [held]     Units  nats
+/// What mean field tells of the values of a group.
+struct HeldMeans {
+  double log_ratio =
+      0;  ///< of the mass of states that have them, to that of all; of continuous units a density
+  Eigen::VectorXd inputs = {};   ///< of its units
+  Eigen::VectorXd changes = {};  ///< of these, to what they are where none is held
+  Eigen::VectorXf ends = {};     ///< means of all units [units], the lowest layer first
+};
+
+/// Finds it by a few updates from means of the side's units, for each of some groups.
+/// Shapes  means [units of the side]     Units  nats
 /// Cost    nine products of the weights and a vector for each
 std::vector<HeldMeans> hold_each(const NumberedSides& side, const Eigen::VectorXd& means,
-                                 const std::vector<UnitGroup>& groups,
-                                 const std::vector<double>& values);
+                                 const std::vector<HeldGroup>& groups);
 
 }  // namespace boltzmark

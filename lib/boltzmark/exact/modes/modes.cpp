@@ -107,6 +107,26 @@ ListedState escape(const Bipartite& sides, const Climbs& climbs, const ModeSearc
 
 bool is_below(const ListedState& a, const ListedState& b) { return a.log_weight < b.log_weight; }
 
+// Of every unit the other end of its values, or the one that is farther (the highest from the middle).
+std::u16string far_ends(const Bipartite& sides, const std::u16string& from) {
+  std::u16string ends = from;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const int highest = sides.enumerated[i].values() - 1;
+    ends[i] = static_cast<char16_t>(2 * from[i] > highest ? 0 : highest);
+  }
+  return ends;
+}
+
+std::vector<UnitStep> steps_to(const Bipartite& sides, const std::u16string& from,
+                               const std::u16string& to) {
+  std::vector<UnitStep> steps;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const Unit kind = sides.enumerated[i];
+    steps.push_back({static_cast<Eigen::Index>(i), kind.value(to[i]) - kind.value(from[i])});
+  }
+  return steps;
+}
+
 // Where steps of all units of the side, once each, lead from the likeliest mode, another unit first each
 // time: of large models evenly spread ones, and none of the largest.
 std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& likeliest) {
@@ -116,7 +136,9 @@ std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& li
   // A walk of n units also takes n^2 sums, each about a quarter of a log partition.
   const double one = units * std::max(static_cast<double>(sides.other.size()), units / 4);
   if ((units + 1) / 2 * one > kMostOfPairs) return {};
-  const UnitSteps steps(sides, likeliest);
+  const std::u16string far = far_ends(sides, likeliest.indices);
+  const UnitSteps steps(sides, likeliest.inputs, likeliest.linear,
+                        steps_to(sides, likeliest.indices, far));
   const auto firsts = static_cast<std::size_t>(std::clamp(kMostOfAll / (2 * one), 1.0, units));
   // Of the first walks also from where they are after each part: units that only hide a pattern go first.
   constexpr int kParts = 4;
@@ -126,11 +148,19 @@ std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& li
     const std::size_t first = k / 2 * sides.enumerated.size() / firsts;
     const StepOrder order = k % 2 == 0 ? StepOrder::gains : StepOrder::shared;
     const bool mends = static_cast<double>(k / 2) < std::floor(mended);
-    std::vector<ListedState> found = steps.walk(static_cast<int>(first), order, mends ? kParts : 0);
-    if (found[0].log_weight > likeliest.log_weight)
-      found[0] = climb(sides, std::move(found[0]), kMaxRounds);
-    for (std::size_t part = 1; part < found.size(); ++part)
-      found[part] = climb_steepest(sides, std::move(found[part]), static_cast<int>(units));
+    const StepWalk walk = steps.walk(static_cast<int>(first), order, steps.count());
+    const auto after = [&](std::ptrdiff_t made) {
+      std::u16string indices = likeliest.indices;
+      for (std::ptrdiff_t s = 0; s < made; ++s) indices[walk.order[s]] = far[walk.order[s]];
+      return weigh(sides, std::move(indices));
+    };
+    const auto best = std::max_element(walk.log_weights.begin(), walk.log_weights.end());
+    std::vector<ListedState> found = {likeliest};
+    if (*best > likeliest.log_weight)
+      found.push_back(climb(sides, after(best - walk.log_weights.begin() + 1), kMaxRounds));
+    for (int part = 1; mends && part <= kParts; ++part)
+      found.push_back(climb_steepest(sides, after((part * steps.count() + kParts - 1) / kParts),
+                                     static_cast<int>(units)));
     ends[k] = *std::max_element(found.begin(), found.end(), is_below);
   });
   return ends;

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "boltzmark/exact/modes/state_list.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 
 namespace boltzmark {
 
@@ -13,31 +13,51 @@ enum class StepOrder {
   shared  ///< that which gains most by those before it, whatever it loses by itself
 };
 
-/// The steps of every unit of a side from one state, once each: to the other end of its values, or the one
-/// that is farther (the highest from the middle). Units that hold a pattern together may each lose what they
-/// gain at once, so that no climb steps any of them.                        [Kernighan and Lin 1970]
+/// A step of one unit of the enumerated side.
+struct UnitStep {
+  Eigen::Index unit = 0;
+  double change = 0;  ///< of its value
+};
+
+/// Steps in the order in which they were made, and where they led.
+struct StepWalk {
+  std::vector<int> order;           ///< their numbers
+  std::vector<double> log_weights;  ///< after each
+};
+
+/// Steps of units of a side from one place, once each. Units that hold a pattern together may each lose
+/// what they gain at once, so that no climb steps any of them.          [Kernighan and Lin 1970]
 class UnitSteps {
  public:
-  /// The view must outlive it.
-  /// Cost  n (n + 1) / 2 m log partitions and n (n + m) doubles, n units of the enumerated side and m of the other
-  UnitSteps(const Bipartite& sides, ListedState from);
+  /// From the inputs [m] that a state, or means, of the enumerated side give the other one, and constant +
+  /// sum_i bias_i e_i. The view must outlive it.
+  /// Cost  s (s + 1) / 2 m log partitions and s (s + m) doubles, s steps and m units of the other side
+  UnitSteps(const Bipartite& sides, const Eigen::VectorXd& inputs, double linear,
+            std::vector<UnitStep> steps);
 
-  /// Makes the step of one unit, and then all others in that order; returns the likeliest of the states on the
-  /// way, that before the first step included, and then the states after each of so many equal parts of it.
-  ///   A step is assumed to gain g_i + sum_k J_ik over the steps k before it: g_i alone from the first state,
+  /// Makes one step, and then the others in that order, so many at most.
+  ///   A step is assumed to gain g_i + sum_k J_ik over the steps k before it: g_i alone from the first place,
   /// and J_ik what two of them gain more than each alone; `shared` leaves g out. What counts is the log
-  /// weight that each state on the way has.
-  /// Cost  n m log partitions and n^2 sums
-  std::vector<ListedState> walk(int first, StepOrder order, int parts) const;
+  /// weight that each place on the way has.
+  /// Cost  m log partitions and s sums a step
+  StepWalk walk(int first, StepOrder order, Eigen::Index most) const;
+
+  Eigen::Index count() const { return gains_.size(); }
+  /// Returns the log weight before any step.
+  double start() const { return from_.log_weight; }
 
  private:
-  ListedState after(int unit, ListedState state) const;
+  struct Place {
+    Eigen::VectorXd inputs;
+    double linear = 0, log_weight = 0;
+  };
+  void make(const UnitStep& step, Place& place) const;
 
   const Bipartite& sides_;
-  ListedState from_;
-  std::u16string ends_;     // of every unit's step
-  Eigen::VectorXd gains_;   // g [n]
-  Eigen::MatrixXd shared_;  // J [n x n], of diagonal 0
+  Place from_;
+  std::vector<UnitStep> steps_;
+  Eigen::VectorXd gains_;   // g [s]
+  Eigen::MatrixXd shared_;  // J [s x s], of diagonal 0
 };
 
 }  // namespace boltzmark
