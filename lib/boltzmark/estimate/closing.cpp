@@ -88,11 +88,21 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
   return estimate;
 }
 
-void refuse_below(Estimate& estimate, double lowest, int together) {
-  constexpr double kNats = 0.5, kTail = 0.025, kRoundingOfBoth = 1e-11;
+namespace {
+
+// What a limit is farther off where it is to hold for so many estimates, by how far it is for one.
+double room_of(double limit, int together) {
+  constexpr double kTail = 0.025;
   const double wider =
       together > 1 ? normal_quantile(kTail / together) / normal_quantile(kTail) - 1 : 0;
-  const double room = wider > 0 ? wider * (estimate.upper - estimate.log_z) : 0;
+  return wider > 0 ? wider * limit : 0;
+}
+
+}  // namespace
+
+void refuse_below(Estimate& estimate, double lowest, int together) {
+  constexpr double kNats = 0.5, kRoundingOfBoth = 1e-11;
+  const double room = room_of(estimate.upper - estimate.log_z, together);
   const double rounding = kRoundingOfBoth * (1 + std::abs(lowest));
   const bool above_limit = estimate.upper + room + rounding < lowest;
   const bool far = estimate.log_z + std::max(kNoChance * estimate.std_error, kNats) < lowest;
@@ -109,15 +119,18 @@ void refuse_below(Estimate& estimate, double lowest, int together) {
                 "the mass"));
 }
 
-void refuse_above(Estimate& estimate, double highest) {
+void refuse_above(Estimate& estimate, double highest, int together) {
   constexpr double kNats = 0.001;  // that matter to nobody, and single precision may be off by
   const double error = std::hypot(estimate.std_error, estimate.steps),
                most = highest + std::max(kNats, kRounding * std::abs(highest));
-  if (!(estimate.log_z - kNoChance * error > most && estimate.lower > most)) return;
-  estimate.refuse(Status::not_converged,
-                  fmt::format("log Z is certainly at most {:.8g}, by all states, more than five "
-                              "standard errors below: the error is false",
-                              highest));
+  if (!(estimate.lower - room_of(estimate.log_z - estimate.lower, together) > most)) return;
+  estimate.refuse(
+      Status::not_converged,
+      fmt::format("log Z is certainly at most {:.8g}, by all states, below the lower limit: {}",
+                  highest,
+                  estimate.log_z - kNoChance * error > most
+                      ? "the error is false"
+                      : "one right estimate in forty is so by chance, or the error is false"));
 }
 
 }  // namespace boltzmark

@@ -38,9 +38,9 @@ Estimate closed(Estimate estimate, const RatioRange& range = {});
 /// Status  below_bound     Invariant  together > 0
 void refuse_below(Estimate& estimate, double lowest, int together = 1);
 
-/// Refuses an estimate that is five of its standard errors, by its lower limit, and by more than 0.001 nats above
-/// what log Z certainly is not above, which is known where all states are: its error is false.
-/// Status  not_converged
-void refuse_above(Estimate& estimate, double highest);
+/// Refuses an estimate whose lower limit is, by more than 0.001 nats, above what log Z certainly is not above, which
+/// is known where all states are. Of several that are told together as refuse_below does.
+/// Status  not_converged     Invariant  together > 0
+void refuse_above(Estimate& estimate, double highest, int together = 1);
 
 }  // namespace boltzmark

@@ -272,27 +272,38 @@ TEST_CASE("above a great bound an estimate may be by what sums of D are rounded 
   CHECK(status(0.11) == Status::not_converged);
 }
 
-TEST_CASE("an estimate far above log Z itself is refused, and none above a bound that is less") {
-  const auto status = [](Estimate estimate, double highest) {
-    refuse_above(estimate, highest);
+TEST_CASE(
+    "an estimate whose lower limit is above log Z itself is refused, and none above a bound that is less") {
+  const auto status = [](Estimate estimate, double highest, int together = 1) {
+    refuse_above(estimate, highest, together);
     return estimate.status;
   };
   const Estimate estimate{.log_z = 10, .std_error = 0.01, .lower = 9.97, .upper = 10.03};
   CHECK(status(estimate, 9.94) == Status::not_converged);
-  CHECK(status(estimate, 9.96) == Status::ok);  // four errors
+  CHECK(status(estimate, 9.968) == Status::not_converged);
+  CHECK(status(estimate, 9.97) == Status::ok);
   CHECK(status(estimate, 11) == Status::ok);
   Estimate wide = estimate;  // of few groups, or of sums that bracket an integral
   wide.lower = 9.9;
   CHECK(status(wide, 9.94) == Status::ok);
   CHECK(status(wide, 9.89) == Status::not_converged);
-  Estimate stepped = estimate;
-  stepped.steps = 0.02;
-  CHECK(status(stepped, 9.94) == Status::ok);
   const Estimate rounded{.log_z = 10, .std_error = 1e-9, .lower = 10, .upper = 10};
   CHECK(status(rounded, 9.9991) == Status::ok);
   CHECK(status(rounded, 9.9989) == Status::not_converged);
-  LowerBound bound{.log_z = 9.9, .error_bound = 1e-12, .all_states = true};
+  // Of ten told together each limit is that of 99.75 % (both sides), 2.807 errors for 1.960.
+  CHECK(status(estimate, 10 - 0.001 - 0.03 * 2.806 / 1.960, 10) == Status::ok);
+  CHECK(status(estimate, 10 - 0.001 - 0.03 * 2.810 / 1.960, 10) == Status::not_converged);
+  const auto told = [&](double highest) {
+    Estimate above = estimate;
+    refuse_above(above, highest);
+    return above.warnings.at(0);
+  };
+  CHECK_THAT(told(9.96), Catch::Contains("by chance"));
+  CHECK_THAT(told(9.94), !Catch::Contains("by chance"));
+  LowerBound bound{.log_z = 9.96, .error_bound = 1e-12, .all_states = true};
   Estimate held = estimate;
+  hold_to_bound(bound, held, 10);
+  CHECK(held.status == Status::ok);
   hold_to_bound(bound, held);
   CHECK(held.status == Status::not_converged);
   bound.all_states = false;

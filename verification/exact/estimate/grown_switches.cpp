@@ -99,18 +99,19 @@ TEST_CASE("what many units hold together is found, though the weights of no two 
 TEST_CASE(
     "units whose weights are opposite are alike where they go opposite ways, of however many pairs") {
   // More pairs than are computed, so that weights alone tell.
-  constexpr int kPatterns = 210, kOfEach = 8;
+  constexpr int kPatterns = 210, kOfEach = 8, kIdle = 2;  // the latter without weights, and off
   const double gained = softplus(2 * kWeight) - softplus(0.0);
-  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kPatterns * kOfEach, 2 * kPatterns);
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kPatterns * kOfEach, 2 * kPatterns + kIdle);
   std::vector<bool> turns;
   for (int p = 0; p < kPatterns; ++p) {
     for (const int copy : {0, 1})
       w.col(2 * p + copy).segment(p * kOfEach, kOfEach).setConstant(kWeight);
     turns.insert(turns.end(), {false, p % 2 == 0});
   }
-  const Layered model =
-      turned(w, Eigen::VectorXd::Zero(w.rows()),
-             Eigen::VectorXd::Constant(w.cols(), (std::log(kOn) - kOfEach * gained) / 2), turns);
+  turns.resize(turns.size() + kIdle, false);
+  Eigen::VectorXd c = Eigen::VectorXd::Constant(w.cols(), (std::log(kOn) - kOfEach * gained) / 2);
+  c.tail(kIdle).setConstant(-12);
+  const Layered model = turned(w, Eigen::VectorXd::Zero(w.rows()), c, turns);
   const NumberedSides even(model, 0), odd(model, 1);
   int pairs = 0;
   for (const RareSwitch& of :

@@ -171,7 +171,7 @@ double hold_to_phases(const MetPhases& phases, Estimate& estimate) {
 
 void hold_to_bound(const LowerBound& bound, Estimate& estimate, int together) {
   refuse_below(estimate, bound.lowest(), together);
-  if (bound.all_states) refuse_above(estimate, bound.log_z + bound.error_bound);
+  if (bound.all_states) refuse_above(estimate, bound.log_z + bound.error_bound, together);
 }
 
 namespace {
