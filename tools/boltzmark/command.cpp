@@ -227,6 +227,11 @@ void Command::writes_into(std::string_view name, std::vector<std::string> files)
 
 // A file that is not there yet cannot be read.
 void Command::check_files() const {
+  std::error_code error;
+  for (const Argument& out : arguments_)
+    if (out.writes && !out.holds && out.into.empty() && out.text != nullptr &&
+        std::filesystem::is_directory(*out.text, error))
+      throw DataError(fmt::format("{}: is a folder (must be a file for {})", *out.text, out.name));
   for (const Argument& out : arguments_)
     for (const Argument& other : arguments_)
       if (out.writes && !out.text->empty() && &other != &out && other.text != nullptr &&
@@ -281,6 +286,19 @@ std::string Command::help() const {
   return text;
 }
 
+namespace {
+
+// Whether a space parts the digits of one number (40 000).
+bool is_in_number(const std::string& text, std::size_t space) {
+  const auto is_digit = [&](std::size_t k) {
+    return k < text.size() && text[k] >= '0' && text[k] <= '9';
+  };
+  return space != std::string::npos && space > 0 && text[space] == ' ' && is_digit(space - 1) &&
+         is_digit(space + 1) && is_digit(space + 2) && is_digit(space + 3) && !is_digit(space + 4);
+}
+
+}  // namespace
+
 std::string wrap(const std::string& text, int width, int indent) {
   std::string out(indent, ' ');
   int used = 0;
@@ -293,6 +311,7 @@ std::string wrap(const std::string& text, int width, int indent) {
       continue;
     }
     std::size_t end = text.find_first_of(" \n", start);
+    while (is_in_number(text, end)) end = text.find_first_of(" \n", end + 1);
     if (end == std::string::npos) end = text.size();
     const std::string word = text.substr(start, end - start);
     const int length = display_width(word);

@@ -75,7 +75,7 @@ void require_tempered(const Layered& model, const std::string& path) {
   if (model.has_scales())
     throw DataError(
         path +
-        ": has a Gaussian layer, which is not tempered (must have none; `boltzmark exact` "
+        ": has a Gaussian layer, which is neither tempered nor searched (must have none; `boltzmark exact` "
         "sums over the other layers)");
 }
 

@@ -91,12 +91,27 @@ std::string FactList::text() const {
   return text;
 }
 
-void print(std::string_view text) {
+namespace {
+
+// Of a file's name they would command the terminal.
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+void put(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     throw Error("standard output cannot be written");
 }
 
-void print(const JsonObject& object) { print(object.text() + "\n"); }
+}  // namespace
+
+void print(std::string_view text) {
+  std::string shown(text);
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return is_control(c) && c != '\n' && c != '\t'; },
+      ' ');
+  put(shown);
+}
+
+void print(const JsonObject& object) { put(object.text() + "\n"); }
 
 void finish_output() {
   if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
@@ -104,8 +119,7 @@ void finish_output() {
 
 void complain(const std::string& message) {
   std::string line = "boltzmark: " + message;
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  std::replace_if(line.begin(), line.end(), is_control, ' ');
   std::fputs((line + "\n").c_str(), stderr);
 }
 

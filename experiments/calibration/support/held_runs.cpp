@@ -64,8 +64,11 @@ Held HeldRuns::held_of(const Method& method, Attempt& attempt) {
 HeldOutcome HeldRuns::estimate(const std::string& method, int attempts) {
   HeldOutcome held;
   LowerBound bound;
-  held.estimate =
-      estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps, int number) {
+  held.estimate = estimate_until_ok(
+      {.sweeps = sweeps_,
+       .most = attempts,
+       .obstacle = [&](int) { return lasting_obstacle(find_method(method), chains_); }},
+      [&](int sweeps, int number) {
         Attempt& run = attempt(sweeps, number);
         boltzmark::Estimate estimate = run.runs.estimate(method);
         const Held found = held_of(find_method(method), run);

@@ -63,12 +63,15 @@ double jackknife_error(const Eigen::ArrayXd& weights, const Eigen::ArrayXd& coun
   return std::sqrt((n - 1) / n * (logs - logs.mean()).square().sum());
 }
 
+// 49.9 are fewer than 50, and not said to be as many.
+double whole(double samples) { return std::floor(samples + 1e-6); }
+
 void refuse_heavy_tail(Estimate& estimate, double pareto_k) {
   if (estimate.effective_samples < kFewEffectiveSamples)
     estimate.refuse(Status::few_effective_samples,
                     fmt::format("{:.0f} effective samples (fewer than {:.0f}): run more chains or "
                                 "sweeps",
-                                estimate.effective_samples, kFewEffectiveSamples));
+                                whole(estimate.effective_samples), kFewEffectiveSamples));
   if (pareto_k > 0.5)
     estimate.refuse(
         Status::few_effective_samples,
@@ -122,7 +125,7 @@ void set_error(Estimate& estimate, InfluenceSums sums) {
     estimate.refuse(Status::few_effective_samples,
                     fmt::format("{:.0f} effective samples (fewer than {:.0f}): run more sweeps or "
                                 "chains",
-                                estimate.effective_samples, needed));
+                                whole(estimate.effective_samples), needed));
 }
 
 void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, Eigen::Index bundle) {

@@ -93,6 +93,29 @@ TEST_CASE("no attempt starts that is foretold to end too late, or that cannot me
   const Json never = json_of({"estimate", huge, "--sweeps", "100", "--auto"});
   CHECK(never["status"] != "ok");
   CHECK(never["attempts"].size() == 1);
+  // Annealed chains are a sample each, tempered ones many.
+  const std::string small =
+      saved(boltzmark::make_known_model("random:8:5:0.5:1").model, folder / "s.npz");
+  for (const char* method : {"ais", "smc", "raise"}) {
+    const Json few = json_of({"estimate", small, "--method", method, "--chains", "50"});
+    CHECK(few["attempts"].size() == 1);
+    CHECK(few["status"] == "few_effective_samples");
+    CHECK_THAT(few["warnings"].front().get<std::string>(),
+               Catch::StartsWith("4") && Catch::Contains(" effective samples (fewer than 50)"));
+    CHECK_THAT(few["warnings"].back().get<std::string>(), Catch::Contains("50 are too few"));
+  }
+  const Json tempered = json_of({"estimate", small, "--chains", "50"});
+  CHECK(tempered["status"] == "ok");
+}
+
+TEST_CASE("a number is not broken over lines, and a line is at words") {
+  const io_test::Folder folder;
+  const std::string hole = saved(well_models::golf_hole(60, 8).model, folder / "m.npz");
+  const Run text = run({"estimate", hole, "--base", "uniform", "--chains", "10"});
+  INFO(text.out);
+  CHECK_THAT(text.out, Catch::Contains("40 000 sweeps"));
+  CHECK_FALSE(std::regex_search(text.out, std::regex("[0-9]\n *[0-9]{3}[ ,]")));
+  CHECK(std::regex_search(text.out, std::regex("attempts .*\n  +")));
 }
 
 TEST_CASE("a search for an error ends before the run that is foretold to end too late") {

@@ -213,3 +213,17 @@ TEST_CASE("a signal that falls on the making or the end of a lock leaves no lock
   CHECK(locks_left == 0);
   CHECK_FALSE(std::filesystem::exists(watched_lock));
 }
+
+TEST_CASE("a folder where a file is to be written is refused as one") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(3, 2, 1, 1), folder / "m.npz");
+  const std::string here = folder / "";
+  const auto before = listing(here);
+  for (const Arguments& arguments :
+       {Arguments{"exact", model, "--checkpoint", here},
+        {"estimate", model, "--sweeps", "50", "--dump", here},
+        {"sample", model, "--sweeps", "5", "--out", here},
+        {"train", "bas", "--hidden", "2", "--updates", "1", "--out", here}})
+    check_refused(run(arguments), {here + ": is a folder (must be a file for --"});
+  CHECK(listing(here) == before);
+}

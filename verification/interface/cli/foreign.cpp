@@ -193,3 +193,16 @@ TEST_CASE("what a link leads to is replaced where --force allows it, and the lin
     CHECK(boltzmark::read_model(file).size(0) == 3);
   }
 }
+
+TEST_CASE("a file of a ladder may have comments, and its values be parted by blanks or commas") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(4, 3, 1, 1), folder / "m.npz");
+  const auto log_z = [&](const char* name, const char* text) -> double {
+    return json_of(
+        {"estimate", model, "--sweeps", "100", "--ladder", folder.write(name, text)})["log_z"];
+  };
+  const double plain = log_z("a.txt", "0 0.25 0.5 1\n");
+  CHECK(log_z("b.txt", "# from 0 to 1\n0, 0.25 # 0.3\n\n0.5,1\n") == plain);
+  CHECK(log_z("c.txt", "0 0.3 0.5 1\n") != plain);
+  check_told({"estimate", model, "--ladder", folder.write("d.txt", "# nothing\n")}, "not a ladder");
+}

@@ -166,6 +166,12 @@ TEST_CASE(
   CHECK(json_of({"describe", escape})["log_z_error"] == 0.0);
   CHECK(run({"describe", escape}).out.find('\x1b') == std::string::npos);
   CHECK(run({"describe", escape}).out.find("a sum") != std::string::npos);
+  const std::string red = folder / "\x1b[31mred.npz";
+  std::filesystem::copy_file(copy, red);
+  const std::string shown = run({"describe", red}).out;
+  CHECK(shown.find('\x1b') == std::string::npos);
+  CHECK_THAT(shown, Catch::Contains(" [31mred.npz\n"));
+  CHECK(json_of({"describe", red})["file"] == red);
   check_refused(run({"describe", io_test::fixture("known_texts.npz")}),
                 {"log_z_by", "(2)", "text"});
   const Json estimate =

@@ -305,6 +305,13 @@ TEST_CASE("a model of a data folder is found by its path below it, and listed") 
   // In any of the folders that are named.
   const std::string named = ":" + (folder / "none") + "::" + (folder / "");
   CHECK(run({"describe", "outside/one.npz"}, {{"BOLTZMARK_DATA", named}}).code == 0);
+  // So are cases of one's own.
+  io_test::Folder mine;
+  mine.write("mine.csv", "0,1,0\n1,0,1\n");
+  const Run own = run({"describe", "mine.csv", "--json"}, {{"BOLTZMARK_DATA", mine / ""}});
+  REQUIRE(own.code == 0);
+  CHECK(Json::parse(own.out)["units"] == 3);
+  CHECK(run({"describe", "mine.csv"}).code == 2);
   check_refused(run({"exact", "outside/one.npz"}), {"outside/one.npz: "});
   check_refused(run({"exact", "outside/two.npz"}, here), {"outside/two.npz: "});
   // What leads out of a data folder is no path below it.

@@ -42,6 +42,11 @@ std::optional<std::string> obstacle_to(const AttemptOptions& options, int last_s
 
 }  // namespace
 
+std::optional<std::string> lasting_obstacle(const Method& method, int chains) {
+  if (method.source != Source::annealed || chains > kFewEffectiveSamples) return std::nullopt;
+  return fmt::format("annealed chains are a sample each, and {} are too few", chains);
+}
+
 Estimate estimate_to_error(const TargetErrorOptions& options, const EstimateRun& run) {
   check(options);
   int number = 0;

@@ -4,12 +4,16 @@
 #include <optional>
 #include <string>
 
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/sample/estimate.hpp"
 
 namespace boltzmark {
 
 /// Says why a run of so many sweeps is not to be started; none if it may be.
 using Obstacle = std::function<std::optional<std::string>(int sweeps)>;
+
+/// Says why no number of sweeps makes an estimate ok; none if some may: annealed chains are a sample each.
+std::optional<std::string> lasting_obstacle(const Method& method, int chains);
 
 /// What reaching a standard error takes.
 struct TargetErrorOptions {

@@ -143,7 +143,7 @@ void set_ends(const VectorXd& inputs, RareSwitch& rare) {
 using Members = std::vector<Index>;  // of the rare switches of single units
 
 // Each with those whose weights, as they move, have at least such a cosine with its own, more of them or fewer; none has
-// one with no weights (NaN). None where the products of all pairs would take longer than mean field.
+// one with no weights. None where the products of all pairs would take longer than mean field.
 std::vector<Members> alike(const Bipartite& sides, const std::vector<RareSwitch>& rare) {
   constexpr double kWeights = 0x1p32;
   constexpr float kParallel = 0.9F;

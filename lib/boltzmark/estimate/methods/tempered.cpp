@@ -133,7 +133,7 @@ Method rsd_method() {
 
 Method rts_mixed_method() {
   Method method =
-      reader_of_runs("rts-mixed", "RTS over stages with different Zhat [carlson2016, App. A]",
+      reader_of_runs("rts-mixed", "RTS over all stages of Zhat with enough round trips [carlson2016, App. A]",
                      [](const TemperedRun& run) { return rts_mixed(run); });
   method.reads_log_f = true;
   method.square_matrices = 8;  // the Hessian, its parts and what solves it

@@ -100,7 +100,7 @@ Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise,
     data.name = fmt::format("{}:{}", name, kSplits[static_cast<std::size_t>(*split)]);
     return data;
   }
-  const std::string path(spec);
+  const std::string path = find_in_data_folders(std::string(spec));
   std::error_code error;
   if (!std::filesystem::exists(path, error) && path.find_first_of("./") == std::string::npos) {
     Place{path}.refuse(
@@ -154,7 +154,7 @@ std::vector<int> spread_cases(const Dataset& data, int count) {
 }
 
 std::vector<int> read_labels(const std::string& path) {
-  ByteSource source = ByteSource::open(path);
+  ByteSource source = ByteSource::open(find_in_data_folders(path));
   switch (kind_of(source.peek(512))) {
     case FileKind::npy:
       return classes_of(labels_of_column(read_npy(source)).integers(), source.place());

@@ -43,13 +43,16 @@ std::vector<double> read_numbers(const std::string& path) {
                     ": not a ladder (must be linear, geometric, salakhutdinov-murray, "
                     "adaptive, or a text file of inverse temperatures from 0 to 1)");
   };
-  for (std::string word; file >> word;) {
-    if (word.ends_with(',')) word.pop_back();
-    std::istringstream fields(word + ',');
-    for (std::string field; std::getline(fields, field, ',');) {
-      const std::optional<double> number = parse_real(field);
-      if (!number) refuse();
-      numbers.push_back(*number);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    for (std::string word; words >> word;) {
+      if (word.ends_with(',')) word.pop_back();
+      std::istringstream fields(word + ',');
+      for (std::string field; std::getline(fields, field, ',');) {
+        const std::optional<double> number = parse_real(field);
+        if (!number) refuse();
+        numbers.push_back(*number);
+      }
     }
   }
   if (numbers.empty()) refuse();

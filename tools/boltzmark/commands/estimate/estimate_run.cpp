@@ -246,6 +246,8 @@ struct Runs {
  private:
   std::optional<std::string> own_obstacle(int sweeps) const {
     if (!is_resolved(outcome.bound)) return "more sweeps mend no parameters";
+    if (auto lasting = lasting_obstacle(find_method(arguments.method), arguments.shared.chains))
+      return *lasting + " (--chains)";
     const Foretold next = foretold(sweeps);
     const std::string work = fmt::format("{} sweeps", grouped(sweeps));
     if (ranks_here(session) * next.bytes > available_memory())
