@@ -110,8 +110,9 @@ TEST_CASE("no attempt starts that is foretold to end too late, or that cannot me
 
 TEST_CASE("a number is not broken over lines, and a line is at words") {
   const io_test::Folder folder;
-  const std::string hole = saved(well_models::golf_hole(60, 8).model, folder / "m.npz");
-  const Run text = run({"estimate", hole, "--base", "uniform", "--chains", "10"});
+  const std::string gate =
+      saved(boltzmark::make_known_model("gate:60:0:10:7").model, folder / "m.npz");
+  const Run text = run({"estimate", gate, "--base", "uniform", "--chains", "10"});
   INFO(text.out);
   CHECK_THAT(text.out, Catch::Contains("40 000 sweeps"));
   CHECK_FALSE(std::regex_search(text.out, std::regex("[0-9]\n *[0-9]{3}[ ,]")));
