@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
@@ -17,6 +19,10 @@ void require_chains(const TopStates* top, int chains) {
 
 VisitedStates visited_states(TopStates& top) {
   VisitedStates visited{.visits = top.visits};
+  constexpr double kLeast = 0x1p-256;  // whose square, and that of a 2^-256th of it, are numbers
+  const auto greatest = std::max_element(visited.visits.begin(), visited.visits.end());
+  if (greatest != visited.visits.end() && *greatest > 0 && *greatest < kLeast)
+    for (const double all = *greatest; double& weight : visited.visits) weight /= all;
   for (int g = 0; g < top.states.groups(); ++g)
     visited.states.push_back(
         dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states());

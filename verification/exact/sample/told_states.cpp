@@ -102,3 +102,17 @@ TEST_CASE("every method that brings chains to b = 1 tells where they were there"
     CHECK(std::accumulate(top.visits.begin(), top.visits.end(), 0.0) > 0);
   }
 }
+
+TEST_CASE("weights of told states that are next to 0 are told as shares of the greatest") {
+  const LayeredTarget target(peaked_model(), Base::uniform(peaked_model()));
+  TopStates top(target, 3, make_key(5));
+  // Squares of these are 0: how many samples they are worth would be infinite.
+  top.visits = {1e-200, 4e-200, 0};
+  CHECK(visited_states(top).visits == std::vector<double>{0.25, 1, 0});
+  top.visits = {1e-50, 4e-50, 0};
+  CHECK(visited_states(top).visits == top.visits);
+  top.visits = {3, 0, 200};
+  CHECK(visited_states(top).visits == top.visits);
+  top.visits = {0, 0, 0};
+  CHECK(visited_states(top).visits == top.visits);
+}

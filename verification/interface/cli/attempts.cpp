@@ -2,12 +2,16 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "verification/exact/support/well_models.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
@@ -110,13 +114,22 @@ TEST_CASE("no attempt starts that is foretold to end too late, or that cannot me
 
 TEST_CASE("a number is not broken over lines, and a line is at words") {
   const io_test::Folder folder;
-  const std::string gate =
-      saved(boltzmark::make_known_model("gate:60:0:10:7").model, folder / "m.npz");
-  const Run text = run({"estimate", gate, "--base", "uniform", "--chains", "10"});
+  std::vector<std::uint8_t> by;
+  for (int n = 0; n < 40; ++n)
+    for (const char c : "by 40 000 " + std::string(static_cast<std::size_t>(n % 7), 'x') + " ")
+      by.push_back(static_cast<std::uint8_t>(c));
+  boltzmark::NpzWriter out(folder / "m.npz");
+  out.add("W", Eigen::MatrixXd(Eigen::MatrixXd::Zero(2, 1)));
+  out.add("b", Eigen::VectorXd(Eigen::VectorXd::Zero(2)));
+  out.add("c", Eigen::VectorXd(Eigen::VectorXd::Zero(1)));
+  out.add("log_z", Eigen::VectorXd(Eigen::VectorXd::Constant(1, 3 * std::log(2))));
+  out.add("log_z_by", by, {by.size()});
+  out.commit();
+  const Run text = run({"describe", folder / "m.npz"});
   INFO(text.out);
-  CHECK_THAT(text.out, Catch::Contains("40 000 sweeps"));
-  CHECK_FALSE(std::regex_search(text.out, std::regex("[0-9]\n *[0-9]{3}[ ,]")));
-  CHECK(std::regex_search(text.out, std::regex("attempts .*\n  +")));
+  CHECK_THAT(text.out, Catch::Contains("40 000 x by 40 000 xx by"));
+  CHECK_FALSE(std::regex_search(text.out, std::regex("40 *\\n *000")));
+  CHECK(std::regex_search(text.out, std::regex("\\n +40 000")));
 }
 
 TEST_CASE("a search for an error ends before the run that is foretold to end too late") {
