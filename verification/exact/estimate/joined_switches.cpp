@@ -79,9 +79,7 @@ TEST_CASE("what units of both sides hold together, and neither by itself, is fou
   }
   CHECK(pairs == kParts);
   CHECK(mass == Approx(kParts * kTogether).epsilon(0.25));
-  Estimate estimate = ok_estimate();
-  hold_to_switches(found, 0, estimate);
-  CHECK(estimate.status == Status::not_converged);
+  CHECK(refuses(found));
 }
 
 TEST_CASE("samples of what units of both sides hold together are met, and refuse nothing") {

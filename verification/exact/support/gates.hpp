@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cmath>
 
+#include "boltzmark/estimate/held/hold_to_switches.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/sample/estimate.hpp"
 
@@ -35,6 +36,13 @@ inline Layered gates_model() {
 /// An estimate that nothing is held against.
 inline Estimate ok_estimate() {
   return {.log_z = 5, .std_error = 0.01, .lower = 4.98, .upper = 5.02, .effective_samples = 100};
+}
+
+/// Tells whether what switches tell to be missing refuses an estimate that is ok otherwise.
+inline bool refuses(const Switches& found) {
+  Estimate estimate = ok_estimate();
+  hold_to_switches(found, 0, estimate);
+  return estimate.status == Status::not_converged;
 }
 
 }  // namespace gates
