@@ -109,8 +109,8 @@ void replace_held(const char* from, const char* to) {
   }
 }
 
-/// Keeps the signals that end a command from this thread while it lives: a lock's file and its place
-/// in the list come and go together.
+/// Keeps the signals that end a command from this thread while it lives, so that a lock's file and its place
+/// in the list come and go together, unless another thread takes the signal.
 class SignalsHeld {
  public:
   SignalsHeld() {

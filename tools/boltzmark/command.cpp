@@ -57,7 +57,8 @@ bool is_written(const std::string& out, const std::string& file) {
 }
 
 // Whether an argument's file, or one in its folder, is what another one reads or writes.
-bool would_write(const Argument& out, const std::string& file, bool written) {
+bool would_write(const Argument& out, const std::string& text, bool written) {
+  const std::string file = written ? text : find_in_data_folders(text);
   if (written && name_one_path(*out.text, file)) return true;
   if (out.into.empty()) return is_written(*out.text, file);
   return std::any_of(out.into.begin(), out.into.end(), [&](const std::string& name) {

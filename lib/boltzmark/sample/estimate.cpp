@@ -64,14 +64,17 @@ double jackknife_error(const Eigen::ArrayXd& weights, const Eigen::ArrayXd& coun
 }
 
 // 49.9 are fewer than 50, and not said to be as many.
-double whole(double samples) { return std::floor(samples + 1e-6); }
+double whole(double samples, double needed) {
+  return std::min(std::floor(samples + 1e-6), std::ceil(needed) - 1);
+}
 
 void refuse_heavy_tail(Estimate& estimate, double pareto_k) {
   if (estimate.effective_samples < kFewEffectiveSamples)
-    estimate.refuse(Status::few_effective_samples,
-                    fmt::format("{:.0f} effective samples (fewer than {:.0f}): run more chains or "
-                                "sweeps",
-                                whole(estimate.effective_samples), kFewEffectiveSamples));
+    estimate.refuse(
+        Status::few_effective_samples,
+        fmt::format("{:.0f} effective samples (fewer than {:.0f}): run more chains or "
+                    "sweeps",
+                    whole(estimate.effective_samples, kFewEffectiveSamples), kFewEffectiveSamples));
   if (pareto_k > 0.5)
     estimate.refuse(
         Status::few_effective_samples,
@@ -125,7 +128,7 @@ void set_error(Estimate& estimate, InfluenceSums sums) {
     estimate.refuse(Status::few_effective_samples,
                     fmt::format("{:.0f} effective samples (fewer than {:.0f}): run more sweeps or "
                                 "chains",
-                                whole(estimate.effective_samples), needed));
+                                whole(estimate.effective_samples, needed), needed));
 }
 
 void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, Eigen::Index bundle) {

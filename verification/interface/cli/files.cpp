@@ -198,7 +198,8 @@ TEST_CASE("a signal that falls on the making or the end of a lock leaves no lock
   const auto before =
       std::pair(std::signal(SIGTERM, on_watched_signal), std::signal(SIGINT, on_watched_signal));
   watched_lock = folder / ".d.npz.lock";
-  signals_told = locks_left = 0;
+  signals_told = 0;
+  locks_left = 0;
   {
     before_flock = [] { raise(SIGTERM); };
     const boltzmark::experiments::FileLock made(folder / "d.npz");
@@ -212,6 +213,17 @@ TEST_CASE("a signal that falls on the making or the end of a lock leaves no lock
   CHECK(signals_told == 2);
   CHECK(locks_left == 0);
   CHECK_FALSE(std::filesystem::exists(watched_lock));
+}
+
+TEST_CASE("cases that a data folder has are not written over, by whichever name they are read") {
+  const io_test::Folder folder;
+  const std::string cases = folder.write("mine.csv", "0,1,0\n1,0,1\n"),
+                    before = io_test::read_all(cases);
+  check_refused(
+      run({"train", "mine.csv", "--hidden", "2", "--updates", "1", "--out", cases, "--force"},
+          {{"BOLTZMARK_DATA", folder / ""}}),
+      {"mine.csv: is both --out and DATASET"});
+  CHECK(io_test::read_all(cases) == before);
 }
 
 TEST_CASE("a folder where a file is to be written is refused as one") {

@@ -142,14 +142,30 @@ void set_ends(const VectorXd& inputs, RareSwitch& rare) {
 
 using Members = std::vector<Index>;  // of the rare switches of single units
 
-// Each with those whose weights, as they move, have at least such a cosine with its own, more of them or fewer; none has
-// one with no weights. None where the products of all pairs would take longer than mean field.
-std::vector<Members> alike(const Bipartite& sides, const std::vector<RareSwitch>& rare) {
+/// Different groups of two members or more, in the order in which they were added.
+class Groups {
+ public:
+  void add(Members group) {
+    Members sorted = group;
+    std::sort(sorted.begin(), sorted.end());
+    if (group.size() > 1 && known_.insert(std::move(sorted)).second)
+      groups_.push_back(std::move(group));
+  }
+  std::vector<Members> take() { return std::exchange(groups_, {}); }
+
+ private:
+  std::set<Members> known_;
+  std::vector<Members> groups_;
+};
+
+// Adds each with those whose weights, as they move, have at least such a cosine with its own, more of them or fewer;
+// none has one with no weights. None where the products of all pairs would take longer than mean field.
+void add_alike(const Bipartite& sides, const std::vector<RareSwitch>& rare, Groups& groups) {
   constexpr double kWeights = 0x1p32;
   constexpr float kParallel = 0.9F;
   constexpr std::size_t kMost = 16;  // of those that are less than parallel
   const auto count = std::ssize(rare);
-  if (static_cast<double>(count * count * sides.weights.rows()) > kWeights) return {};
+  if (static_cast<double>(count * count * sides.weights.rows()) > kWeights) return;
   Eigen::MatrixXf columns(sides.weights.rows(), count);
   for (Index k = 0; k < count; ++k) {
     const RareSwitch& one = rare[static_cast<std::size_t>(k)];
@@ -157,41 +173,40 @@ std::vector<Members> alike(const Bipartite& sides, const std::vector<RareSwitch>
                      sides.weights.col(one.units[0]).normalized().cast<float>();
   }
   const Eigen::MatrixXf cosines = columns.transpose() * columns;
-  std::vector<Members> groups;
   for (Index k = 0; k < count; ++k)
     for (const float least : {kParallel, 0.7F, 0.5F, 0.35F}) {
       Members group = {k};
       for (Index j = 0; j < count; ++j)
         if (j != k && cosines(j, k) >= least) group.push_back(j);
-      if (least == kParallel || group.size() <= kMost) groups.push_back(std::move(group));
+      if (least == kParallel || group.size() <= kMost) groups.add(std::move(group));
     }
-  return groups;
 }
 
-// The switches that walks over all of them made where they were the likeliest, if those hold more than the first
+// Adds the switches that walks over all of them made where they were the likeliest, if those hold more than the first
 // alone: pairs tell which belong together, however far apart their weights point. None where pairs are too many.
-std::vector<Members> grown(const Bipartite& sides, const VectorXd& means,
-                           const std::vector<RareSwitch>& rare) {
+void add_grown(const Bipartite& sides, const VectorXd& means, const std::vector<RareSwitch>& rare,
+               Groups& groups) {
   constexpr double kMostOfPairs = 0x1p27, kMostOfWalks = 0x1p26;  // log partitions
   constexpr double kFewest = 16, kNats = 12;  // e^-12 is next to nothing for any number
   const auto count = static_cast<double>(rare.size());
-  const double one = count * static_cast<double>(sides.weights.rows());
-  if ((count + 1) / 2 * one > kMostOfPairs) return {};
+  // A step also takes as many sums as there are steps, each about a quarter of a log partition.
+  const double one = count * std::max(static_cast<double>(sides.weights.rows()), count / 4);
+  if ((count + 1) / 2 * one > kMostOfPairs) return;
   std::vector<UnitStep> steps;
   for (const RareSwitch& of : rare) steps.push_back({of.units[0], of.of.to - means[of.units[0]]});
   const UnitSteps walks(sides, sides.weights * means + sides.other_input, sides.bias.dot(means),
                         std::move(steps));
   const auto most = static_cast<Index>(std::max(kFewest, kMostOfWalks / (2 * std::max(1.0, one))));
-  std::vector<Members> groups(2 * rare.size());
-  parallel_for(groups.size(), [&](std::size_t k) {
+  std::vector<Members> found(2 * rare.size());
+  parallel_for(found.size(), [&](std::size_t k) {
     const StepWalk walk = walks.walk(static_cast<int>(k / 2),
                                      k % 2 == 0 ? StepOrder::gains : StepOrder::shared, most);
     const auto& reached = walk.log_weights;
     const auto best = std::max_element(reached.begin() + 1, reached.end());
     if (*best > std::max(reached[0], walks.start() - kNats))
-      groups[k].assign(walk.order.begin(), walk.order.begin() + (best - reached.begin()) + 1);
+      found[k].assign(walk.order.begin(), walk.order.begin() + (best - reached.begin()) + 1);
   });
-  return groups;
+  for (Members& group : found) groups.add(std::move(group));
 }
 
 RareSwitch group_of(const Members& members, const std::vector<RareSwitch>& rare) {
@@ -206,20 +221,30 @@ RareSwitch group_of(const Members& members, const std::vector<RareSwitch>& rare)
   return group;
 }
 
-// Rare switches as one each: what they hold together none need hold alone.
+// Of more than so many, evenly spaced ones.
+template <class One>
+void thin_out(std::vector<One>& all, double most) {
+  if (static_cast<double>(all.size()) <= most) return;
+  const auto count = static_cast<std::size_t>(std::max(0.0, most));
+  for (std::size_t k = 0; k < count; ++k) all[k] = all[k * all.size() / count];
+  all.resize(count);
+}
+
+// Rare switches as one each, so many at most: what they hold together none need hold alone.
 std::vector<RareSwitch> joint_switches(const Bipartite& sides, const VectorXd& means,
                                        const RunSamples& samples,
-                                       const std::vector<RareSwitch>& rare) {
-  if (rare.size() < 2) return {};
-  std::vector<Members> all = alike(sides, rare);
-  std::vector<Members> more = grown(sides, means, rare);
-  std::move(more.begin(), more.end(), std::back_inserter(all));
-  std::set<Members> found;
+                                       const std::vector<RareSwitch>& rare, double most) {
+  if (rare.size() < 2 || most < 1) return {};
+  Groups all;
+  add_alike(sides, rare, all);
+  std::vector<Members> alike = all.take();
+  add_grown(sides, means, rare, all);
+  std::vector<Members> grown = all.take();
+  thin_out(alike, std::max(most / 2, most - static_cast<double>(grown.size())));
+  thin_out(grown, most - static_cast<double>(alike.size()));
+  std::move(grown.begin(), grown.end(), std::back_inserter(alike));
   std::vector<RareSwitch> groups;
-  for (const Members& members : all) {
-    Members sorted = members;
-    std::sort(sorted.begin(), sorted.end());
-    if (members.size() < 2 || !found.insert(std::move(sorted)).second) continue;
+  for (const Members& members : alike) {
     RareSwitch group = group_of(members, rare);
     group.of.share = weights_at_home(group, samples).sum();
     if (group.of.share >= kOften) groups.push_back(std::move(group));
@@ -237,14 +262,6 @@ double change_of(const UnitSwitch& of, const VectorXd& changes) {
   return std::abs(change);
 }
 
-// Of more than so many, evenly spaced ones.
-void thin_out(std::vector<RareSwitch>& switches, double most) {
-  if (static_cast<double>(switches.size()) <= most) return;
-  const auto count = static_cast<std::size_t>(std::max(0.0, most));
-  for (std::size_t k = 0; k < count; ++k) switches[k] = switches[k * switches.size() / count];
-  switches.resize(count);
-}
-
 void add_candidates(const NumberedSides& side, const RunSamples& samples,
                     std::vector<RareSwitch>& all) {
   constexpr double kWeights = 0x1p32, kProducts = 9, kFewest = 500;
@@ -252,12 +269,12 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
   for (Index i = 0; i < std::ssize(side.units); ++i)
     if (const auto candidate = rare_switch(samples, side, i)) rare.push_back(*candidate);
   const VectorXd means = (samples.values.cast<double>() * samples.weights)(side.units);
-  std::vector<RareSwitch> joint = joint_switches(side.sides, means, samples, rare);
   const double most =
       std::max(kFewest, kWeights / kProducts /
                             std::max(1.0, static_cast<double>(side.sides.weights.size())));
+  std::vector<RareSwitch> joint =
+      joint_switches(side.sides, means, samples, rare, most - static_cast<double>(rare.size()));
   thin_out(rare, most);
-  thin_out(joint, most - static_cast<double>(rare.size()));
   std::move(joint.begin(), joint.end(), std::back_inserter(rare));
   if (rare.empty()) return;
   std::vector<HeldGroup> groups;

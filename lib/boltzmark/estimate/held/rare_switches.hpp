@@ -74,7 +74,7 @@ inline SwitchedUnit unit_of(const UnitSwitch& of, std::size_t k) {
 /// 3 % or less, those first that hold the most by mean field; none of those that all together are next to nothing, nor of
 /// two groups of both sides that lead to each other the larger one. Besides, pairs of these of both sides, neither of which
 /// leads to the other, that by their weights hold more than either.
-/// Cost      mean field for as many of a side as 2^32 weights allow, or 500; of more, evenly spaced ones, single units first
+/// Cost      2^27 + 2^26 log partitions at most, and mean field for as many of a side as 2^32 weights allow, or 500; of more, evenly spaced ones, single units first
 /// Lifetime  the sides must outlive what is returned
 std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
                                       const RunSamples& samples);

@@ -234,10 +234,11 @@ void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSampl
                  const Flags& left, double steps_left, StreamKey key, Switches& switches) {
   constexpr double kMostBatches = 32;
   if (rest.size() == 0 || rest.is_nothing()) return;
-  double change = 0;
-  for (std::size_t k = 0; k < rest.size(); ++k) change += rest.probability(k) * rest[k].change;
   const auto steps_for = [](double nats) { return std::clamp(2 * nats, kFewestSteps, kMostSteps); };
-  const double batches = std::clamp(std::floor(steps_left / steps_for(change)), 1.0, kMostBatches);
+  double steps = 0;  // of one, in the mean
+  for (std::size_t k = 0; k < rest.size(); ++k)
+    steps += rest.probability(k) * steps_for(rest[k].change);
+  const double batches = std::clamp(std::floor(steps_left / steps), 1.0, kMostBatches);
   std::vector<DrawnSwitch> drawn =
       draw_of(rest, static_cast<std::size_t>(batches) * kMovedChains, key);
   std::vector<std::span<DrawnSwitch>> parts;  // none of two sides
@@ -283,13 +284,7 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   for (int c = 0; c < kMovedChains; ++c) evenly.push_back((c + 0.5) / kMovedChains);
   parallel_for(steps.of.size(), [&](std::size_t k) {
     const RareSwitch& candidate = candidates[k];
-    std::string name = fmt::format("{}", candidate.of.unit);
-    if (candidate.units.size() > 1)
-      name += fmt::format(" and {} others", candidate.units.size() - 1);
-    if (candidate.numbers.size() > candidate.units.size())  // of the other side
-      name +=
-          fmt::format(" with {}", fmt::join(candidate.numbers.begin() + std::ssize(candidate.units),
-                                            candidate.numbers.end(), " "));
+    const std::string name = fmt::format("{}", fmt::join(candidate.numbers, " "));
     moved[k] = mover.move({move_of(candidate)}, steps.of[k], starts_of(candidate, samples, evenly),
                           derive_key(key, name));
   });

@@ -50,8 +50,9 @@ struct Switches {
 };
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
-/// states that have it where it usually is (UnitMover), and likewise units of a side whose weights have a cosine of 0.9,
-/// 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, together, and any of these with one of the other side that it
+/// states that have it where it usually is (UnitMover), and likewise units of a side together whose weights as they move have
+/// a cosine of 0.9, 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, or that walks tell to hold more together than
+/// the first of them (UnitSteps), and any of these with one of the other side that it
 /// is joined to by such weights that both hold more than either. Of rare ones, met by 3 % or less, all but those that
 /// mean field tells to hold less than e^-5 in all.
 /// What several of them hold counts once, for the first, so that masses are of disjoint states. Where there are too

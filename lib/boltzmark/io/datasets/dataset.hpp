@@ -37,6 +37,7 @@ struct DatasetInfo {
 
 /// Loads a data set: NAME[:train|valid|test|fit], or a file (IDX, .amat, .csv, .npy, binary matrix;
 /// each also gzipped; or states of chains, .npz; recognised by content).
+/// A file is looked for in data_folders(), too, if its path is relative and not there.
 ///   Grey levels, bytes of images beyond 0 and 1, go through `binarise`; so do whole numbers of
 ///   0..255 that are no images where it is asked for. Other values stay as they are.
 /// Without a split, a name means `default_split`; a file is always whole.

@@ -293,9 +293,10 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                   "Rungs of the ladder, b = 0 and 1 included (default: 100; ais and smc: one "
                   "more than sweeps, raise too where --data gives its cases, else half of that; "
                   "ti-continuous puts more between rungs 1/99 apart).");
-  command.text(&arguments.ladder, "--ladder L",
-               "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
-               "from a pilot run), or a text FILE of inverse temperatures (default: linear).");
+  command.text(
+      &arguments.ladder, "--ladder L",
+      "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
+      "from a pilot run), or a text FILE of inverse temperatures, # before comments (default: linear).");
   command.text(
       &arguments.base, "--base B",
       "What b = 0 stands for: uniform, a DATASET whose smoothed rates the Bernoulli visible units "
