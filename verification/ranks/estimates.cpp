@@ -138,7 +138,7 @@ TEST_CASE("what rank 0 decides of further attempts holds on all ranks") {
   const Folder folder;
   const std::string model = saved_model(folder);
   const auto within = [&](const std::string& seconds) {
-    return Arguments{"--method", "ais",           "--chains",  "40",     "--sweeps",
+    return Arguments{"--method", "ais",           "--chains",  "52",     "--sweeps",
                      "2",        "--ladder",      "geometric", "--auto", "--temperatures",
                      "3",        "--max-seconds", seconds};
   };
