@@ -77,6 +77,15 @@ std::string entry(const std::string& name, const std::string& help) {
   return text + wrap(help, kColumns - column, column).substr(column) + "\n";
 }
 
+// Whether a space parts the digits of one number (40 000).
+bool is_in_number(const std::string& text, std::size_t space) {
+  const auto is_digit = [&](std::size_t k) {
+    return k < text.size() && text[k] >= '0' && text[k] <= '9';
+  };
+  return space != std::string::npos && space > 0 && text[space] == ' ' && is_digit(space - 1) &&
+         is_digit(space + 1) && is_digit(space + 2) && is_digit(space + 3) && !is_digit(space + 4);
+}
+
 }  // namespace
 
 std::optional<double> parse_real(const std::string& text) {
@@ -286,19 +295,6 @@ std::string Command::help() const {
   for (const std::string& example : texts_.examples) text += "  " + example + "\n";
   return text;
 }
-
-namespace {
-
-// Whether a space parts the digits of one number (40 000).
-bool is_in_number(const std::string& text, std::size_t space) {
-  const auto is_digit = [&](std::size_t k) {
-    return k < text.size() && text[k] >= '0' && text[k] <= '9';
-  };
-  return space != std::string::npos && space > 0 && text[space] == ' ' && is_digit(space - 1) &&
-         is_digit(space + 1) && is_digit(space + 2) && is_digit(space + 3) && !is_digit(space + 4);
-}
-
-}  // namespace
 
 std::string wrap(const std::string& text, int width, int indent) {
   std::string out(indent, ' ');

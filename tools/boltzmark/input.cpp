@@ -75,8 +75,8 @@ void require_tempered(const Layered& model, const std::string& path) {
   if (model.has_scales())
     throw DataError(
         path +
-        ": has a Gaussian layer, which is neither tempered nor searched (must have none; `boltzmark exact` "
-        "sums over the other layers)");
+        ": has a Gaussian layer, which is neither tempered nor searched (must have none; `boltzmark "
+        "exact` sums over the other layers)");
 }
 
 Layered load_tempered_model(const std::string& path) {

@@ -17,6 +17,14 @@ std::string padded(const std::string& text, int width, bool right) {
   return right ? space + text : text + space;
 }
 
+// Of a file's name they would command the terminal.
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+void put(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    throw Error("standard output cannot be written");
+}
+
 }  // namespace
 
 std::optional<double> finite(double value) {
@@ -90,18 +98,6 @@ std::string FactList::text() const {
   }
   return text;
 }
-
-namespace {
-
-// Of a file's name they would command the terminal.
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-void put(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-    throw Error("standard output cannot be written");
-}
-
-}  // namespace
 
 void print(std::string_view text) {
   std::string shown(text);

@@ -73,7 +73,7 @@ class FactList {
   std::vector<std::pair<std::string, std::string>> facts_;
 };
 
-/// Writes to stdout.  Throws  Error if it cannot be written
+/// Writes to stdout, with blanks for control characters but newlines and tabs.  Throws  Error if it cannot be written
 void print(std::string_view text);
 /// Writes one JSON object and a newline to stdout.
 void print(const JsonObject& object);

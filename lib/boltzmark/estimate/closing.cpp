@@ -75,6 +75,14 @@ std::string fault_of(const Estimate& estimate, const RatioRange& range) {
   return {};
 }
 
+// What a limit is farther off where it is to hold for so many estimates, by how far it is for one.
+double room_of(double limit, int together) {
+  constexpr double kTail = 0.025;
+  const double wider =
+      together > 1 ? normal_quantile(kTail / together) / normal_quantile(kTail) - 1 : 0;
+  return wider > 0 ? wider * limit : 0;
+}
+
 }  // namespace
 
 Estimate closed(Estimate estimate, const RatioRange& range) {
@@ -87,18 +95,6 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
   }
   return estimate;
 }
-
-namespace {
-
-// What a limit is farther off where it is to hold for so many estimates, by how far it is for one.
-double room_of(double limit, int together) {
-  constexpr double kTail = 0.025;
-  const double wider =
-      together > 1 ? normal_quantile(kTail / together) / normal_quantile(kTail) - 1 : 0;
-  return wider > 0 ? wider * limit : 0;
-}
-
-}  // namespace
 
 void refuse_below(Estimate& estimate, double lowest, int together) {
   constexpr double kNats = 0.5, kRoundingOfBoth = 1e-11;

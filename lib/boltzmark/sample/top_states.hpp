@@ -51,7 +51,8 @@ struct VisitedStates {
   std::vector<double> visits = {};  ///< [chains], in the order of the states; empty: one each
 };
 
-/// Returns them, weights that are next to 0 as shares of the greatest.  Throws  std::bad_cast if the run's target is of another kind
+/// Returns them, weights whose squares would be 0 as shares of the greatest.
+/// Throws  std::bad_cast if the run's target is of another kind
 VisitedStates visited_states(TopStates& top);
 
 }  // namespace boltzmark

@@ -12,8 +12,8 @@ namespace boltzmark {
 /// Says why a run of so many sweeps is not to be started; none if it may be.
 using Obstacle = std::function<std::optional<std::string>(int sweeps)>;
 
-/// Says why no number of sweeps makes an estimate ok; none if some may: annealed chains are a
-/// sample each, or less.
+/// Says why no number of sweeps makes an estimate ok, but of weights that are all alike; none if some may.
+/// Annealed chains are a sample each, or less, and kFewEffectiveSamples are too few.
 std::optional<std::string> lasting_obstacle(const Method& method, int chains);
 
 /// What reaching a standard error takes.

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "boltzmark/estimate/held/switches.hpp"
@@ -69,12 +72,18 @@ inline SwitchedUnit unit_of(const UnitSwitch& of, std::size_t k) {
   return k == 0 ? SwitchedUnit{of.unit, of.from, of.to} : of.others[k - 1];
 }
 
+/// What names the draws of its moves: all units, for groups of one unit and as many others are told apart.
+inline std::string draws_of(const RareSwitch& of) {
+  return fmt::format("{}", fmt::join(of.numbers, " "));
+}
+
 /// Finds the switches of units of both sides, and of groups of them whose weights point alike as they move or that hold more
 /// together than each by itself (UnitSteps from the means), that samples have with a share of
 /// 3 % or less, those first that hold the most by mean field; none of those that all together are next to nothing, nor of
 /// two groups of both sides that lead to each other the larger one. Besides, pairs of these of both sides, neither of which
 /// leads to the other, that by their weights hold more than either.
-/// Cost      2^27 + 2^26 log partitions at most, and mean field for as many of a side as 2^32 weights allow, or 500; of more, evenly spaced ones, single units first
+/// Cost      2^27 + 2^26 log partitions a side at most, and mean field for as many as 2^32 weights allow, or 500; of
+///   more, evenly spaced ones, single units first, and at least half of what is left to either kind of groups
 /// Lifetime  the sides must outlive what is returned
 std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
                                       const RunSamples& samples);

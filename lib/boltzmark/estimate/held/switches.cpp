@@ -284,9 +284,8 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   for (int c = 0; c < kMovedChains; ++c) evenly.push_back((c + 0.5) / kMovedChains);
   parallel_for(steps.of.size(), [&](std::size_t k) {
     const RareSwitch& candidate = candidates[k];
-    const std::string name = fmt::format("{}", fmt::join(candidate.numbers, " "));
     moved[k] = mover.move({move_of(candidate)}, steps.of[k], starts_of(candidate, samples, evenly),
-                          derive_key(key, name));
+                          derive_key(key, draws_of(candidate)));
   });
   const Flags all_chains = Flags::Constant(kMovedChains, true);
   for (std::size_t k = 0; k < moved.size(); ++k)

@@ -257,8 +257,8 @@ const NegativePhase& phase_of(std::string_view name) {
 
 [[noreturn]] void refuse(std::string_view text) {
   throw InvalidArgument(fmt::format(
-      "negative = {} (must be {}: K 1 or more, T 2 or more, LOW from 0 to below 1; such "
-      "as {})",
+      "negative = {} (must be {}: K 1 or more, T 2 or more (of pt 1), LOW from 0 to below "
+      "1; such as {})",
       text, enumerate([](auto& phase) { return std::string(phase.form); }),
       enumerate([](auto& phase) { return std::string(phase.example); })));
 }

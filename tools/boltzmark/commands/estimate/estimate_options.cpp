@@ -296,7 +296,8 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
   command.text(
       &arguments.ladder, "--ladder L",
       "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
-      "from a pilot run), or a text FILE of inverse temperatures, # before comments (default: linear).");
+      "from a pilot run), or a text FILE of inverse temperatures, # before comments (default: "
+      "linear).");
   command.text(
       &arguments.base, "--base B",
       "What b = 0 stands for: uniform, a DATASET whose smoothed rates the Bernoulli visible units "
