@@ -171,7 +171,7 @@ TEST_CASE("unfindable wells have a row of their own, those of either half each o
   const std::vector<Cell>& wells = families.rows.back();
   CHECK(std::get<std::string>(wells.at(0)) == "unfindable wells");
   CHECK(std::get<std::int64_t>(wells.at(1)) == 4);
-  CHECK(std::get<Estimate>(wells.at(3)).value == 50);  // per cent
+  CHECK(std::get<Estimate>(wells.at(4)).value == 50);  // per cent
 }
 
 TEST_CASE("the median cost of the default is told with how many models count as the least") {
@@ -208,12 +208,26 @@ TEST_CASE("false estimates are counted by runs, of models whose log Z no bound i
   auto found = claims_of(trials);
   CHECK(found.at("K01").n == 12);
   CHECK(found.at("K01").estimate == Approx(1.0 / 12));  // the error of ti is its run's
-  // Held to log Z itself, an estimate cannot be false: it says nothing.
+  CHECK(found.at("K03 statistical limits").n == 21);
+  CHECK(found.at("K03 thermodynamic integration").estimate == Approx(2.0 / 3));
+  // Held to log Z itself, an estimate that is ok cannot be false, nor its interval miss log Z: it says nothing.
   for (Json& said : trials[0].outputs["methods"]) said["lower_bound"] = 10.0;
   for (Json& said : trials[1].outputs["methods"]) said["lower_bound"] = 9.999;
   found = claims_of(trials);
   CHECK(found.at("K01").n == 8);
   CHECK_THAT(found.at("K01").note, Catch::StartsWith("24 estimates are ok, 8 of them"));
+  CHECK(found.at("K03 statistical limits").n == 14);
+  CHECK(found.at("K03 thermodynamic integration").estimate == Approx(1.0 / 2));
+  const Summary summary = made::sum_up("calibration/estimators", trials);
+  const Table& families = std::get<Table>(summary.items().at(1));
+  const auto all = std::find_if(
+      families.rows.begin(), families.rows.end(),
+      [](const std::vector<Cell>& row) { return std::get<std::string>(row[0]) == "all held out"; });
+  REQUIRE(all != families.rows.end());
+  CHECK(std::get<std::int64_t>(all->at(2)) == 24);
+  CHECK(std::get<std::int64_t>(all->at(3)) == 16);
+  CHECK(std::get<Estimate>(all->at(4)).value == Approx(100.0 / 8));
+  CHECK(std::get<Estimate>(all->at(5)).value == Approx(100 * 15.0 / 16));
 }
 
 TEST_CASE("where no model lacks anything the limit is that of so many models") {
