@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "command.hpp"
+#include "experiments/kit/printable.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -16,9 +17,6 @@ std::string padded(const std::string& text, int width, bool right) {
   const std::string space(std::max(0, width - display_width(text)), ' ');
   return right ? space + text : text + space;
 }
-
-// Of a file's name they would command the terminal.
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 void put(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
@@ -57,6 +55,7 @@ TextTable::TextTable(std::vector<std::string> headings) {
 
 void TextTable::add(std::vector<std::string> cells) {
   if (cells.size() != right_.size()) throw Error("a table's row has the wrong number of cells");
+  for (std::string& cell : cells) cell = experiments::printable_line(cell);
   rows_.push_back(std::move(cells));
 }
 
@@ -85,7 +84,7 @@ std::string TextTable::text() const {
 }
 
 void FactList::add(const std::string& name, const std::string& value) {
-  facts_.emplace_back(name, value);
+  facts_.emplace_back(name, experiments::printable_line(value));
 }
 
 std::string FactList::text() const {
@@ -100,10 +99,13 @@ std::string FactList::text() const {
 }
 
 void print(std::string_view text) {
-  std::string shown(text);
-  std::replace_if(
-      shown.begin(), shown.end(), [](char c) { return is_control(c) && c != '\n' && c != '\t'; },
-      ' ');
+  std::string shown;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    shown += experiments::printable_line(text.substr(from, end - from));
+    if (end < text.size()) shown += '\n';
+    from = end + 1;
+  }
   put(shown);
 }
 
@@ -114,9 +116,7 @@ void finish_output() {
 }
 
 void complain(const std::string& message) {
-  std::string line = "boltzmark: " + message;
-  std::replace_if(line.begin(), line.end(), is_control, ' ');
-  std::fputs((line + "\n").c_str(), stderr);
+  std::fputs(("boltzmark: " + experiments::printable_line(message) + "\n").c_str(), stderr);
 }
 
 int display_width(std::string_view text) {

@@ -73,14 +73,14 @@ class FactList {
   std::vector<std::pair<std::string, std::string>> facts_;
 };
 
-/// Writes to stdout, with blanks for control characters but newlines and tabs.  Throws  Error if it cannot be written
+/// Writes lines of printable UTF-8 to stdout (experiments/kit/printable.hpp).  Throws  Error if it cannot be written
 void print(std::string_view text);
 /// Writes one JSON object and a newline to stdout.
 void print(const JsonObject& object);
 /// Flushes stdout.  Throws  Error if something could not be written
 void finish_output();
 
-/// Writes one line on stderr, whatever newlines and control characters the message holds.
+/// Writes one line of printable UTF-8 on stderr, whatever the message holds.
 void complain(const std::string& message);
 
 /// Counts the columns that a UTF-8 text takes.

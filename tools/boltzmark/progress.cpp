@@ -41,8 +41,8 @@ void state_plan(const Session& session, const std::string& work, double seconds,
 
 void announce_plan(const Session& session, const std::string& work, double seconds, double bytes) {
   if (session.quiet || (isatty(STDERR_FILENO) == 0 && seconds < 10)) return;
-  fmt::print(stderr, "boltzmark: {}; about {} and {} of memory\n", work, human_seconds(seconds),
-             human_bytes(bytes));
+  complain(fmt::format("{}; about {} and {} of memory", work, human_seconds(seconds),
+                       human_bytes(bytes)));
 }
 
 double sweep_seconds(const Layered& model, double chain_sweeps) {

@@ -66,9 +66,8 @@ int run(const ConvertArguments& arguments, const Session& session) {
       write_model(model, arguments.out, precision);
   });
   if (known && !keeps && !session.quiet)
-    fmt::print(stderr,
-               "boltzmark: {}: without the log Z that {} says (an .npz of doubles has it)\n",
-               arguments.out, arguments.in);
+    complain(fmt::format("{}: without the log Z that {} says (an .npz of doubles has it)",
+                         arguments.out, arguments.in));
   const std::vector<int> sizes = layer_sizes(model);
   if (session.json)
     print(JsonObject().set("in", arguments.in).set("out", arguments.out).set("layers", sizes));

@@ -135,8 +135,7 @@ int run(const ExactArguments& arguments, const Session& session) {
     if (link == nullptr || link->rank() == 0) guard.emplace();
     options.progress = [&, begins = true](double fraction) mutable {
       if (std::exchange(begins, false) && fraction > 0 && fraction < 1 && !session.quiet)
-        fmt::print(stderr, "boltzmark: going on from {:.1f} % in {}\n", 100 * fraction,
-                   options.checkpoint);
+        complain(fmt::format("going on from {:.1f} % in {}", 100 * fraction, options.checkpoint));
       progress.show(fraction * states);
       if (guard && experiments::interrupt_requested())
         throw experiments::Interrupted(interrupted_text(options.checkpoint));
@@ -171,9 +170,10 @@ void add_exact(Program& program) {
            "boltzmark exact rbm.npz --json | jq .log_z"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
-  command.choice(&arguments->precision, "--precision P", {"double", "float"},
-                 "Arithmetic of the inner products, whatever the file's type; double where float would "
-                 "bound nothing (default: double).");
+  command.choice(
+      &arguments->precision, "--precision P", {"double", "float"},
+      "Arithmetic of the inner products, whatever the file's type; double where float would "
+      "bound nothing (default: double).");
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save partial sums to FILE as the work goes on, and resume from it.");
   command.writes({"--checkpoint"});

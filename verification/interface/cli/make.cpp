@@ -172,6 +172,14 @@ TEST_CASE(
   CHECK(shown.find('\x1b') == std::string::npos);
   CHECK_THAT(shown, Catch::Contains(" [31mred.npz\n"));
   CHECK(json_of({"describe", red})["file"] == red);
+  // A second line of a name is none of the result, and the second set of controls is none of text.
+  const std::string lines = folder / "a\nstatus  ok\xC2\x9B[31m.npz";
+  std::filesystem::copy_file(copy, lines);
+  CHECK_THAT(run({"describe", lines}).out, Catch::Contains("a status  ok [31m.npz\n"));
+  // Nor does what is said on stderr.
+  const std::string without = run({"convert", red, folder / "\x1b[31m.mat"}).err;
+  CHECK_THAT(without, Catch::Contains("without the log Z"));
+  CHECK(without.find('\x1b') == std::string::npos);
   check_refused(run({"describe", io_test::fixture("known_texts.npz")}),
                 {"log_z_by", "(2)", "text"});
   const Json estimate =

@@ -180,8 +180,8 @@ void begin(ComparisonRuns& runs, const experiments::PlannedExperiment& plan,
            const Session& session) {
   const std::size_t stored = plan.trials.size() - plan.count_to_run();
   if (stored > 0 && !session.quiet)
-    fmt::print(stderr, "boltzmark: {} of {} runs are in the store of {}\n", stored,
-               plan.trials.size(), plan.folder);
+    complain(fmt::format("{} of {} runs are in the store of {}", stored, plan.trials.size(),
+                         plan.folder));
   // A truth is held to a model's bounds also where all of its runs are stored.
   for (const experiments::PlannedTrial& trial : plan.trials)
     if (trial.to_run() || runs.has_truth(trial.key.inputs)) runs.prepare(trial.key.inputs);
@@ -249,8 +249,7 @@ int run(const CompareRequest& arguments, const Session& session) {
   if (session.ranks && session.ranks->rank() > 0) return 0;
   require_whole(outcome, arguments.out, arguments.fresh);
   print_all(arguments, plan, runs, outcome.results, session);
-  for (const std::string& conflict : outcome.conflicts)
-    fmt::print(stderr, "boltzmark: {}\n", conflict);
+  for (const std::string& conflict : outcome.conflicts) complain(conflict);
   const int code = outcome.conflicts.empty() ? 0 : 1;
   leave_ranks(session, code, outcome.run.lost_ranks == 0);
   return code;

@@ -22,7 +22,7 @@ std::string_view take_record_off(std::string_view& bytes) {
 
 void say_resumed(std::uint64_t updates, const LoopOptions& options, const Session& session) {
   if (!session.quiet && updates > 0)
-    fmt::print(stderr, "boltzmark: going on from update {} of {}\n", updates, options.checkpoint);
+    complain(fmt::format("going on from update {} of {}", updates, options.checkpoint));
 }
 
 std::string interrupted_text(std::uint64_t updates, const std::string& checkpoint) {
