@@ -30,9 +30,9 @@ Table initial_table(const Results& results);
 void add_initial_occupancies(const Results& results, Summary& summary);
 /// Tabulates how the ways to start an iteration do on the published RBM.
 Table restart_table(const Results& results);
-/// Measures a part of C08: paired differences from the best of the other three ways in the iterations
-/// until max |log(c_k / r_k)| < 1 has been met and the error is, to the end, below a nat. Pairs are
-/// of a number of repeat. Nothing is added where a way has fewer than two runs.
+/// Measures a part of C08: the mean over iterations of log error, errors below 0.1 nats being taken as that, less that
+/// of another way, of pairs of one number of repeat; against the way with the largest such difference. Nothing is
+/// added where a way has fewer than two pairs.
 void add_initial_restarts(const Results& results, const std::string& part, Summary& summary);
 
 }  // namespace boltzmark::experiments
