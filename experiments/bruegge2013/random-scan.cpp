@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "verification/checks/asymptotic.hpp"
 #include "boltzmark/exact/spectrum/connectivity.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -166,6 +166,7 @@ Experiment experiment() {
       .seconds = {.smoke = 0.1, .quick = 2, .paper = 8},
       .claims = {"B07", "B12", "B13", "B14"},
       .deviations = {"The paper states these facts without an experiment."},
+      .checks = true,
       .trials = trials,
       .run = run,
       .summarise = summarise,

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/layers_diagram.hpp"
 
@@ -123,6 +123,7 @@ Experiment experiment() {
       .settings = {.smoke = kSettings, .quick = kSettings, .paper = kSettings},
       .seconds = {.smoke = 0.01, .quick = 0.01, .paper = 0.01},
       .deviations = {"The sets are by energy; the paper draws no particular ones."},
+      .checks = true,
       .trials = trials,
       .run = run,
       .summarise = summarise,

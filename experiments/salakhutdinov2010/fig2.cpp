@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "verification/checks/two_spins.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
@@ -258,6 +258,7 @@ Experiment experiment() {
            "drawn whose sets all have a probability within 0.02 to 0.6. The sets are by "
            "how many visible units are on; the average is of how many hidden ones are.",
            "Factors 10/t and 1/t: a constant one has no limit."},
+      .checks = true,
       .trials = trials,
       .run = run,
       .summarise = summarise,

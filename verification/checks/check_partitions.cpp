@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/subjects.hpp"

@@ -10,7 +10,7 @@
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/chains/adaptive_chains.hpp"

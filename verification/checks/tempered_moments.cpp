@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "verification/checks/asymptotic.hpp"
 
 namespace boltzmark {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 
 namespace boltzmark {
 

@@ -1,5 +1,5 @@
 // Chains of Wang-Landau and of FPCD on two spins against their exact law.
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 
 #include <catch2/catch.hpp>
 

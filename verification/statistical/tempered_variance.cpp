@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "verification/checks/asymptotic.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "verification/checks/asymptotic.hpp"
 #include "oracle/tempering.hpp"
 #include "verification/checks/tempered_moments.hpp"
 #include "verification/exact/support/transition_models.hpp"

@@ -1,5 +1,5 @@
 // Wang-Landau and FPCD over the sets of a partition: weights, laws, and what is refused.
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "verification/checks/asymptotic.hpp"
 #include "verification/checks/states.hpp"
 
 using namespace boltzmark;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 #include "experiments/kit/published.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/salakhutdinov2010/support/modes.hpp"

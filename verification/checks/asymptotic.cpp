@@ -1,4 +1,4 @@
-#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "verification/checks/asymptotic.hpp"
 
 #include <fmt/format.h>
 

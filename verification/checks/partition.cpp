@@ -1,4 +1,4 @@
-#include "boltzmark/exact/partition.hpp"
+#include "verification/checks/partition.hpp"
 
 #include <fmt/format.h>
 
@@ -127,9 +127,9 @@ constexpr double kNegligible = 1e-20;
 /// The laws of the state for every count of visits. A cell's number has the visits of all sets but
 /// the last as digits: those of the last are what is left of t. So an update moves mass to cells of
 /// the same number or a higher one, and cells may be emptied in place from the highest down.
-class Lattice {
+class PartitionLattice {
  public:
-  Lattice(const Partition& partition, const WeightRule& rule, int updates)
+  PartitionLattice(const Partition& partition, const WeightRule& rule, int updates)
       : partition_(partition), rule_(rule), digits_(static_cast<std::size_t>(updates) + 1) {
     std::size_t cells = 1;
     const double numbers =
@@ -236,7 +236,7 @@ Eigen::MatrixXd partition_law(const Partition& partition, const WeightRule& rule
   if (start.law.size() != static_cast<Eigen::Index>(partition.space().states()))
     throw InvalidArgument(fmt::format("law = {} numbers (must be {}, one a state)",
                                       start.law.size(), partition.space().states()));
-  Lattice lattice(partition, rule, updates);
+  PartitionLattice lattice(partition, rule, updates);
   lattice.start(start.law);
   Eigen::MatrixXd laws(start.law.size(), updates + 1);
   laws.col(0) = start.law;
