@@ -38,9 +38,7 @@ std::string digest_text(const Digests& digests) {
   return text + " }";
 }
 
-std::string item_of(const Experiment& experiment) {
-  return experiment.id.substr(experiment.id.find('/') + 1);
-}
+std::string item_of(const std::string& id) { return id.substr(id.find('/') + 1); }
 
 bool any_lacks_model(const std::map<std::string, Trial>& trials) {
   return std::any_of(trials.begin(), trials.end(),
@@ -57,7 +55,7 @@ std::map<std::string, Digests> computed_digests(const std::vector<ClaimFile>& fi
   for (const Experiment& experiment : experiments()) {
     const auto trials = read_reference(fixture_path(maker_of_trials(experiments(), experiment)));
     if (trials.empty()) continue;
-    const std::string item = item_of(experiment);
+    const std::string item = item_of(experiment.id);
     for (const auto& [claim, digest] : measure_digests(experiment, trials))
       all[experiment.paper() + " " + claim][item] = digest;
     if (!any_lacks_model(trials)) continue;
@@ -142,6 +140,16 @@ TEST_CASE("every claim is judged by the text and the statistic that its digests 
       CHECK(claim.digest == now);
       CHECK_FALSE(claim.registered.empty());
     }
+}
+
+TEST_CASE("every claim has a digest of what each experiment that it names makes of a fixture") {
+  for (const ClaimFile& file : read_all_claims())
+    for (const Claim& claim : file.claims)
+      for (const std::string& id : claim.experiments) {
+        INFO(file.paper << " " << claim.id << ": " << id
+                        << "\nIts fixture must hold trials enough for a measure of this claim.");
+        CHECK(claim.digest.count(item_of(id)) == 1);
+      }
 }
 
 TEST_CASE("a claim whose text or statistic changed while its trials were kept says so") {
