@@ -122,7 +122,6 @@ Measure spread_of(const ErrorCell& a, const ErrorCell& b, const Truth& truth) {
   const bool either = spread.lower < 0 && spread.upper > 0;
   spread.power = interval_power({0, spread.lower, spread.upper}, std::log(2.0));
   spread.power_against = "equal RMSEs";
-  spread.post_hoc = true;
   spread.estimate = std::exp(std::abs(spread.estimate));
   spread.lower = either ? 1 : std::exp(std::min(ends[0], ends[1]));
   spread.upper = std::exp(std::max(ends[0], ends[1]));
@@ -217,8 +216,9 @@ void add_initial_stage(const Results& results, const Truth& truth, Summary& summ
   }
   ratio.note += stops_text("Uniform p_1", uniform) + "; " + stops_text("base rates", rates);
   // Whoever has found no Zhat needs more iterations than it made: how many more is not known.
-  if (uniform.cut + uniform.false_stops > 0) ratio.interval = "of a lower limit";
+  if (uniform.cut + uniform.false_stops > 0) ratio.interval = "95 %, of a lower limit";
   ratio.decidable = rates.cut + rates.false_stops == 0;
+  if (!ratio.decidable) ratio.interval = "95 %, of the iterations made";
   summary.add(ratio);
 }
 

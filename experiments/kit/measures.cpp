@@ -31,6 +31,7 @@ Measure mean_measure(const About& about, std::span<const double> values) {
   measure.power =
       about.decidable ? mean_difference_power(values.size(), 1, 0.05, Alternative::two_sided) : 0;
   measure.power_against = "a mean of one standard deviation";
+  measure.post_hoc = !about.decidable;
   return measure;
 }
 

@@ -22,7 +22,8 @@ Measure start_measure(const About& about, std::size_t n);
 /// Makes a measure of a 95 % interval.
 Measure interval_measure(const About& about, const Interval& interval, std::size_t n);
 /// Makes a measure of a mean: Student's interval, and its power against a mean of one standard
-/// deviation.  Throws  InvalidArgument as mean_interval
+/// deviation, which is 0, and post hoc, where what was seen makes it undecidable.
+/// Throws  InvalidArgument as mean_interval
 Measure mean_measure(const About& about, std::span<const double> values);
 
 /// Computes how often an interval of this width and level, normal about the truth, excludes a value

@@ -60,9 +60,10 @@ Measure paired_measure(const std::string& claim, const std::string& part,
           .p_opposite = greater ? test.p_less : test.p_greater,
           .n = static_cast<std::int64_t>(differences.size()),
           .power = power(test.differences, effect),
-          .power_against = fmt::format("a shift of {} standard deviations of the {} differences "
-                                       "that are not 0",
-                                       effect, test.differences),
+          .power_against = fmt::format(
+              "a shift of {} standard deviations of the {} differences{}", effect, test.differences,
+              test.differences < differences.size() ? " that are not 0" : ""),
+          .post_hoc = test.differences < differences.size(),
           .decidable = can_decide(test.differences),
           .note = note};
 }

@@ -215,8 +215,9 @@ void add_ascent(const Results& results, Summary& summary) {
                         .estimate = mean,
                         .lower = *least,
                         .upper = *most,
+                        .interval = "range over starts and rates",
                         .n = static_cast<std::int64_t>(ratios.size()),
-                        .note = "mean and range over starts and rates; nothing is random"});
+                        .note = "mean over starts and rates; nothing is random"});
   }
 }
 

@@ -46,8 +46,10 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
   measure.estimate = test.shift.estimate;
   measure.lower = test.shift.lower;
   measure.upper = test.shift.upper;
+  measure.interval = "95 %, Hodges–Lehmann";
   if (!std::isfinite(measure.lower)) {
     const Interval students = mean_interval(differences);
+    measure.interval = "95 %, Student's";
     measure.lower = students.lower;
     measure.upper = students.upper;
     measure.note += std::string(measure.note.empty() ? "" : "; ") +
@@ -65,6 +67,7 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
                               {.key = make_key(1, about.claim, "power"), .replicates = 1000})
                 .estimate;
   measure.power_against = "a shift of one standard deviation of the differences";
+  measure.post_hoc = !about.decidable || test.differences < n;
   summary.add(std::move(measure));
 }
 
@@ -78,6 +81,7 @@ void add_unpaired(const About& about, const std::vector<double>& first,
   measure.estimate = a.estimate - b.estimate;
   measure.lower = a.lower - b.upper;
   measure.upper = a.upper - b.lower;
+  measure.interval = "between the limits of both medians, 95 % each";
   measure.p_value = direction == Alternative::greater ? ranks.p_increasing : ranks.p_decreasing;
   const auto n = static_cast<double>(first.size()), m = static_cast<double>(second.size());
   // A shift of one standard deviation: the rank sum's asymptotic efficiency to the t test is 3/pi.

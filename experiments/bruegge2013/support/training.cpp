@@ -77,6 +77,7 @@ void add_share(const std::string& part, Count count, const std::string& note, Su
                       .n = static_cast<std::int64_t>(count.trials),
                       .power = binomial_power(count.trials, 0.5, 0.8, 0.05, Alternative::greater),
                       .power_against = "a share of 0.8",
+                      .post_hoc = true,  // which settings diverge was seen
                       .note = note});
 }
 

@@ -249,6 +249,7 @@ Measure rmse_ratio(const std::string& claim, const std::string& part, const Erro
   const double q = boost::math::quantile(law, 0.05);
   measure.power = boost::math::cdf(law, q * seen * seen);
   measure.power_against = fmt::format("an RMSE ratio of {}", seen);
+  measure.post_hoc = true;  // the degrees of freedom are those of the errors seen
   const auto square = [](const ErrorCell& cell, double shift) {
     return cell.rmse * cell.rmse - cell.mean * cell.mean + std::pow(cell.mean - shift, 2);
   };

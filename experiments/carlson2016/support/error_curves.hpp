@@ -58,7 +58,7 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
 inline constexpr int kEnoughRepeats = 12;
 
 /// Makes a measure of log(RMSE of a / RMSE of b) with its F interval, p for "below zero", and its
-/// power against a ratio of `seen`; undecidable with fewer than kEnoughRepeats. The truth's error
+/// post hoc power against a ratio of `seen`; undecidable with fewer than kEnoughRepeats. The truth's error
 /// is carried.
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
                    const ErrorCell& b, const Truth& truth, double seen = 1.9);

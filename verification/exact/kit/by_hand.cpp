@@ -337,6 +337,12 @@ TEST_CASE("a measure's interval, its power and its band are Student's and the no
   CHECK(six.p_value == 1.0 / 64);
   CHECK(six.p_opposite == 1);
   CHECK(six.decidable);
+  CHECK_FALSE(six.post_hoc);
+  // The same six of seven pairs are as many differences, which was seen.
+  const Measure seven =
+      paired_measure("C", "", {2, 3, 4, 5, 6, 7, 1}, {1, 1, 1, 1, 1, 1, 1}, true, "");
+  CHECK(seven.power == six.power);
+  CHECK(seven.post_hoc);
   const Measure four = paired_measure("C", "", {2, 3, 4, 5}, {1, 1, 1, 1}, true, "");
   CHECK_FALSE(four.decidable);
   CHECK(four.power == 0);

@@ -178,6 +178,7 @@ TEST_CASE("T slows a divergence where it drops less than G in the same pair, and
   CHECK(measure_of(summary, "B26", "not avoided").estimate == Approx(5.0 / 6 - 0.5));
   // Six of six, p = 1/64, is the one outcome of a level of 0.05.
   CHECK(slowed.power == Approx(std::pow(0.8, 6)));
+  CHECK(slowed.post_hoc);  // of the pairs of settings that were seen to diverge
   CHECK_THAT(slowed.note, Catch::Contains("(median drop of G 1.000, of T 1.250)"));
 }
 
@@ -187,6 +188,14 @@ TEST_CASE("that pairs are too few for their interval is a clause of the note of 
   add_paired({.claim = "Y"}, {1, 2, 3}, Alternative::greater, summary);
   CHECK_THAT(measure_of(summary, "X").note, Catch::StartsWith("class changes; too few pairs for"));
   CHECK_THAT(measure_of(summary, "Y").note, Catch::StartsWith("too few pairs for"));
+  CHECK(measure_of(summary, "X").interval == "95 %, Student's");
+  // Eight pairs have one: it is named too, as is that of two medians.
+  const std::vector<double> eight = {1, 2, 3, 4, 5, 6, 7, 8};
+  Summary enough;
+  add_paired({.claim = "X"}, eight, Alternative::greater, enough);
+  add_unpaired({.claim = "Y"}, eight, eight, Alternative::greater, enough);
+  CHECK(measure_of(enough, "X").interval == "95 %, Hodges–Lehmann");
+  CHECK(measure_of(enough, "Y").interval == "between the limits of both medians, 95 % each");
 }
 
 /// In percent, computed independently, of 2x2 to 4x4.
@@ -357,6 +366,13 @@ TEST_CASE("powers of rank tests are those of their sizes") {
   add_paired({.claim = "Y"}, {1, 2, 3, 4, 0, 0, 0}, Alternative::greater, with_zeros);
   CHECK(measure_of(with_zeros, "X").power == power("X"));
   CHECK(measure_of(with_zeros, "Y").power == 0);
+  // How many there are was seen, and so was that something is not to be decided.
+  CHECK(measure_of(with_zeros, "X").post_hoc);
+  CHECK_FALSE(measure_of(summary, "X").post_hoc);
+  Summary refused;
+  add_paired({.claim = "X", .decidable = false}, eight, Alternative::greater, refused);
+  CHECK(measure_of(refused, "X").power == 0);
+  CHECK(measure_of(refused, "X").post_hoc);
   // Rank sums: 3/pi of t's efficiency, whose mean is sqrt(8 * 8 / 16).
   CHECK(power("Z") == Approx(normal_power(std::sqrt(12 / M_PI), 0.05, Alternative::greater)));
   // Jonckheere's statistic of two pairs: (16 * 11 - 2 * 4 * 7) / 72 is its variance, of 4 pairs.

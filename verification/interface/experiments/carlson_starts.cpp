@@ -54,7 +54,7 @@ TEST_CASE(
   }
   const Measure lower_limit = stops_measured(stops);
   CHECK(lower_limit.estimate == Approx(32 / 11.0));
-  CHECK(lower_limit.interval == "of a lower limit");
+  CHECK(lower_limit.interval == "95 %, of a lower limit");
   CHECK(lower_limit.decidable);
   CHECK_THAT(lower_limit.note, Catch::Contains("3 of 3 runs stopped more than 1 nat off") &&
                                    Catch::Contains("mean error -40.0 nats"));
@@ -64,6 +64,7 @@ TEST_CASE(
   // Where one with base rates has found nothing either, the ratio is no limit of anything.
   stops[1].outputs["log_z"] = kLogZ + 1.1;
   CHECK_FALSE(stops_measured(stops).decidable);
+  CHECK(stops_measured(stops).interval == "95 %, of the iterations made");
 }
 
 TEST_CASE("rounds that are to settle end when they do, and ten rounds are ten") {

@@ -287,13 +287,13 @@ TEST_CASE("the power of a ratio is that of its logarithm against the claim's thr
 }
 
 TEST_CASE("a claim that another key of the bootstrap would turn says so beside what it says else") {
-  const auto claim_of = [](double scale) {
+  const auto claim_of = [](double scale, int arrived = 8) {
     std::vector<Trial> trials;
     for (int repeat = 1; repeat <= 8; ++repeat)
       trials.push_back({.inputs = {{"repeat", repeat}},
                         .outputs = {{"rts", scale * repeat},
                                     {"sams", 3},
-                                    {"sams_arrived", true},
+                                    {"sams_arrived", repeat <= arrived},
                                     {"rts_errors", {1.0}},
                                     {"sams_errors", {1.0}}}});
     const Summary summary = made::sum_up("carlson2016/updates", trials);
@@ -301,6 +301,9 @@ TEST_CASE("a claim that another key of the bootstrap would turn says so beside w
   };
   const Measure clear = claim_of(0.1);
   CHECK(clear.decidable);
+  // A run of (19) that was stopped before takes longer than it is counted.
+  CHECK(clear.interval.empty());
+  CHECK(claim_of(0.1, 7).interval == "95 %, of an upper limit");
   const Measure close = claim_of(0.1 / clear.upper);
   CHECK(close.upper == Approx(1));
   CHECK_FALSE(close.decidable);

@@ -194,7 +194,9 @@ TEST_CASE("B24 is judged from where learning begins to a tenth of the updates") 
 
 TEST_CASE("B30 is decided only where energies stay alike under Gibbs sampling") {
   CHECK(area_between(0.8, 0.5).decidable);
+  CHECK_FALSE(area_between(0.8, 0.5).post_hoc);
   CHECK_FALSE(area_between(-0.1, -0.6).decidable);
+  CHECK(area_between(-0.1, -0.6).post_hoc);  // no power, which was seen
 }
 
 TEST_CASE("C41 and C43 are over the checks in the paper's range, and one run decides neither") {

@@ -80,8 +80,10 @@ TEST_CASE("Y12 to Y16 hold of the two spins, and each sees one fault of one s") 
   CHECK(measure_of(right, "Y14").estimate < 1e-9);
   CHECK(measure_of(right, "Y14").n == 65);
   CHECK(measure_of(right, "Y15", "values").estimate < 1e-4);
-  for (const char* pair : {"1 before 2", "2 before 4", "4 before ∞"})
+  for (const char* pair : {"1 before 2", "2 before 4", "4 before ∞"}) {
     CHECK(measure_of(right, "Y16", pair).lower > 1);
+    CHECK(measure_of(right, "Y16", pair).interval == "range over starts and rates");
+  }
 
   // s = 2, and 4, of the figure; alpha of infinity ends above that of s = 64.
   trials[1].outputs["asymmetry"] = 0.5;

@@ -150,6 +150,11 @@ TEST_CASE("the power of a mean is that of Student's test against one standard de
   const Measure measure = mean_measure({.claim = "X"}, std::vector<double>{1, 2, 3, 4, 5});
   CHECK(measure.power == mean_difference_power(5, 1, 0.05, Alternative::two_sided));
   CHECK(measure.power_against == "a mean of one standard deviation");
+  CHECK_FALSE(measure.post_hoc);
+  const Measure refused =
+      mean_measure({.claim = "X", .decidable = false}, std::vector<double>{1, 2, 3, 4, 5});
+  CHECK(refused.power == 0);
+  CHECK(refused.post_hoc);
 }
 
 }  // namespace boltzmark::experiments
