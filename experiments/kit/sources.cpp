@@ -99,6 +99,11 @@ bool is_clean(const std::string& revision) {
   return revision != "unknown" && !revision.ends_with("+changes");
 }
 
+bool repository_holds(const std::string& revision) {
+  return run_program({"git", "-C", source_path(""), "cat-file", "-e", revision + "^{commit}"})
+             .status == 0;
+}
+
 std::string cpu_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)

@@ -46,6 +46,8 @@ bool sources_stand(const std::string& root,
 std::string revision();
 /// Tells whether this names a revision, and no changes to it.
 bool is_clean(const std::string& revision);
+/// Asks git whether the source tree's repository holds this revision.
+bool repository_holds(const std::string& revision);
 
 /// Names the CPU model; "unknown" where /proc/cpuinfo does not.
 std::string cpu_name();

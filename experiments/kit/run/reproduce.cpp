@@ -111,13 +111,20 @@ void check_clean(const std::string& made_by, const std::string& what) {
     throw InvalidArgument(
         fmt::format("--keep: {} is of revision {} (must be of a clean one: commit what is changed)",
                     what, made_by));
+  if (!repository_holds(made_by))
+    throw InvalidArgument(fmt::format(
+        "--keep: {} is of revision {} (must be of one that this repository holds: run it again)",
+        what, made_by));
 }
 
-/// Refuses to keep trials of a tree with changes, those that the store holds from before too.
+/// Refuses to keep trials of a tree with changes, or of a revision that nobody can check out, those that the store
+/// holds from before too.
 void check_keep(const std::vector<PlannedExperiment>& plans) {
+  std::set<std::string> seen;
   for (const PlannedExperiment& plan : plans)
     for (const PlannedTrial& trial : plan.trials)
-      if (trial.finished && !trial.finished->from_reference)
+      if (trial.finished && !trial.finished->from_reference &&
+          seen.insert(trial.finished->revision).second)
         check_clean(trial.finished->revision,
                     fmt::format("{} {}", plan.experiment->id, trial.key.inputs.dump()));
   check_clean(revision(), "this tree");

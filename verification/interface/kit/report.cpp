@@ -180,18 +180,22 @@ TEST_CASE("a claim that was changed after a result says so, and is counted apart
 }
 
 TEST_CASE("no trial of a tree with changes is kept") {
-  const TemporaryFolder out;
   const auto toys = toy_experiments();
-  const ReproduceOptions options{.out = out.path()};
-  const auto plan = plan_experiment(toys[0], options, CellFilter(""));
-  for (const PlannedTrial& trial : plan.trials)
-    plan.store->append(trial.key, {.inputs = trial.key.inputs,
-                                   .outputs = {{"mean", 0.5}},
-                                   .revision = "0123456789ab+changes"});
-  ReproduceOptions keep = options;
-  keep.keep = true;
-  CHECK_THROWS_WITH(reproduce(keep, toys, {toy_claims()}),
+  const auto keep_trials_of = [&](const std::string& revision) {
+    const TemporaryFolder out;
+    const ReproduceOptions options{.out = out.path(), .keep = true};
+    const auto plan = plan_experiment(toys[0], options, CellFilter(""));
+    for (const PlannedTrial& trial : plan.trials)
+      plan.store->append(
+          trial.key,
+          {.inputs = trial.key.inputs, .outputs = {{"mean", 0.5}}, .revision = revision});
+    reproduce(options, toys, {toy_claims()});
+  };
+  CHECK_THROWS_WITH(keep_trials_of("0123456789ab+changes"),
                     Catch::Contains("0123456789ab+changes (must be of a clean one"));
+  // Nor one of a revision that nobody can check out.
+  CHECK_THROWS_WITH(keep_trials_of("0123456789ab"),
+                    Catch::Contains("0123456789ab (must be of one that this repository holds"));
   CHECK_FALSE(std::filesystem::exists(source_path("reports/reference/toy")));
   CHECK(is_clean("0123456789ab"));
   CHECK_FALSE(is_clean("0123456789ab+changes"));
