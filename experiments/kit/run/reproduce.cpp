@@ -105,7 +105,8 @@ void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& 
   }
 }
 
-/// Trials of a tree with changes could not be told from those of its revision.
+/// Trials of a tree with changes could not be told from those of its revision, and nobody could check out one that the
+/// repository does not hold.
 void check_clean(const std::string& made_by, const std::string& what) {
   if (!is_clean(made_by))
     throw InvalidArgument(
@@ -117,8 +118,7 @@ void check_clean(const std::string& made_by, const std::string& what) {
         what, made_by));
 }
 
-/// Refuses to keep trials of a tree with changes, or of a revision that nobody can check out, those that the store
-/// holds from before too.
+/// Refuses to keep such trials, those that the store holds from before too.
 void check_keep(const std::vector<PlannedExperiment>& plans) {
   std::set<std::string> seen;
   for (const PlannedExperiment& plan : plans)
