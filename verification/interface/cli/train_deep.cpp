@@ -185,6 +185,54 @@ TEST_CASE("a deep model is pretrained, stopped at any time and gone on with to t
   CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
 }
 
+// By hand, of 16-16-16 units, batches of 16 and one thread, in seconds of the constants that stand at
+// TrainingWork: an update takes 16 (2 512 2e-11 + 48e-9) + 16 16 512 2e-11 + 512 3e-9 = 5.25312e-6, one of
+// an RBM by CD-k 16 (k 4.224e-8 + 2.048e-8) + 256 3e-9; 20,000 epochs of two updates take k = 1 .. 1,000,
+// each 20 times. Pretraining holds the stack, 8 512 bytes, the trainer of an RBM, 8 16 32 + 48 256, and
+// a copy, packed too, of the RBM below, 16 256: 24 KiB.
+TEST_CASE("a run that pretrains states first what both parts take, and once") {
+  const io_test::Folder folder;
+  const auto arguments = [&](const Arguments& more) {
+    return with({"train", "bas", "--hidden", "16", "--hidden", "16", "--batch", "16", "--threads",
+                 "1", "--out", folder / "m.npz", "--force"},
+                more);
+  };
+  const auto stopped = [](Process& process) {
+    process.signal(SIGINT);
+    const std::string err = process.wait().err, said = "of memory";
+    CHECK(err.find(said) == err.rfind(said));
+    return err.substr(0, err.find('\n'));
+  };
+  const auto plan = [&](const Arguments& more) {
+    Process process(arguments(with({"--updates", "10000000"}, more)));
+    REQUIRE(process.wait_for_message("of memory"));
+    return stopped(process);
+  };
+  const auto bytes = [](const std::string& line) {
+    CHECK_THAT(line, Catch::EndsWith(" KiB of memory"));
+    return std::stod(line.substr(line.rfind("and ") + 4));
+  };
+  REQUIRE(run(arguments({"--updates", "0"})).code == 0);
+  std::filesystem::copy_file(folder / "m.npz", folder / "start.npz");
+  const std::string alone = plan({}), from = plan({"--start", folder / "start.npz"}),
+                    both = plan({"--pretrain", "1,20000"});
+  const std::string training = "10 000 000 updates of a 16-16-16 Boltzmann machine by pcd:1";
+  CHECK_THAT(alone, Catch::StartsWith("boltzmark: " + training + "; about 52.5 s and "));
+  CHECK(from == alone);
+  CHECK_THAT(both, Catch::StartsWith("boltzmark: 40 002 updates of pretraining (13.6 s), then " +
+                                     training + " (52.5 s); about 1 min 6 s and "));
+  CHECK(bytes(both) - bytes(alone) == Approx(24).margin(0.11));  // of three digits each
+  // Not again after it, which the first evaluation tells.
+  Process process(
+      arguments({"--pretrain", "1,1", "--updates", "10000000", "--evaluate", "10000000"}));
+  REQUIRE(process.wait_for("\n         0  "));
+  CHECK_THAT(stopped(process), Catch::StartsWith("boltzmark: 4 updates of pretraining ("));
+  // What goes on past it takes the training alone.
+  const Arguments kept = {"--pretrain", "1,1", "--checkpoint", folder / "c"};
+  REQUIRE(run(arguments(with({"--updates", "0"}, kept))).code == 0);
+  CHECK(plan(kept) == alone);
+}
+
 TEST_CASE("pretraining that Ctrl-C ends goes on to the same bytes") {
   const io_test::Folder folder;
   const auto arguments = [&](const std::string& out, const std::string& checkpoint) {

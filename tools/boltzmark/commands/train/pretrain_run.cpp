@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -39,6 +40,17 @@ double seconds_of(const Pretraining& pretraining, const Layered& model, int batc
   return seconds / thread_count();
 }
 
+// The stack, of whose weights those below the RBM in training are copied and packed too.
+double stack_bytes(const Layered& model, int batch) {
+  double stack = 0, most = 0;
+  for (int l = 0; l + 1 < model.layers(); ++l) {
+    const int sizes[] = {model.size(l), model.size(l + 1)};
+    most = std::max(most, training_cost(sizes, {.batch = batch}).bytes + 2 * stack);
+    stack += 8 * static_cast<double>(model.weights(l).size());
+  }
+  return stack + most;
+}
+
 }  // namespace
 
 std::vector<int> parse_epochs(const std::string& text, std::size_t hidden) {
@@ -59,9 +71,9 @@ std::vector<int> parse_epochs(const std::string& text, std::size_t hidden) {
   return epochs;
 }
 
-void pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOptions& loop,
+bool pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOptions& loop,
               const Session& session) {
-  if (begins_with(arguments.checkpoint, loop.heading)) return;
+  if (begins_with(arguments.checkpoint, loop.heading)) return false;
   const StreamKey key = derive_key(make_key(arguments.seed, "train"), "pretraining");
   const int batch = training.trainer().options().batch;
   const Layered& shape = training.trainer().model();
@@ -78,14 +90,14 @@ void pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
       .must = loop.must,
       .updates = pretraining.total_updates()};
   say_resumed(resume(pretraining, own), own, session);
-  state_plan(session,
-             fmt::format("{} updates of pretraining, before the training",
-                         grouped(pretraining.total_updates())),
-             seconds_of(pretraining, shape, batch), 2 * weight_bytes(shape),
-             kLessTraining);  // velocity and gradient as well
+  training.state_cost(
+      {.work = fmt::format("{} updates of pretraining", grouped(pretraining.total_updates())),
+       .seconds = seconds_of(pretraining, shape, batch),
+       .bytes = stack_bytes(shape, batch)});
   make_updates(pretraining, own, session, [] {});
   training.start_from(pretraining.model());
   save_checkpoint(training.trainer(), loop);
+  return true;
 }
 
 }  // namespace boltzmark::cli

@@ -13,8 +13,9 @@ namespace boltzmark::cli {
 std::vector<int> parse_epochs(const std::string& text, std::size_t hidden);
 
 /// Makes a training run's start by greedy pretraining, in the run's own checkpoint, unless this is
-/// past it already.  Throws  as resume and make_updates
-void pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOptions& loop,
+/// past it already; states first what both take.  Returns  whether it was made
+/// Throws   as resume and make_updates
+bool pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOptions& loop,
               const Session& session);
 
 }  // namespace boltzmark::cli

@@ -136,6 +136,7 @@ int train(const TrainArguments& arguments, const Session& session) {
                    .updates = static_cast<std::uint64_t>(arguments.updates),
                    .evaluate = static_cast<std::uint64_t>(arguments.evaluate)};
   bool whole = true;  // the evaluations from the start are known
+  bool told = false;  // what the run takes
   loop.record = [&] { return training.record(); };
   loop.take_record = [&](std::string_view record) {
     whole = !record.empty() && training.take_record(record);
@@ -143,7 +144,7 @@ int train(const TrainArguments& arguments, const Session& session) {
   if constexpr (std::is_same_v<Training, TrainRun>) {
     std::error_code error;
     if (!std::filesystem::exists(arguments.checkpoint, error)) training.check_curves(false);
-    if (!arguments.pretrain.empty()) pretrain(training, arguments, loop, session);
+    if (!arguments.pretrain.empty()) told = pretrain(training, arguments, loop, session);
   }
   const std::uint64_t resumed_at = resume(training.trainer(), loop);
   if constexpr (std::is_same_v<Training, TrainRun>) training.check_curves(whole && resumed_at > 0);
@@ -151,7 +152,7 @@ int train(const TrainArguments& arguments, const Session& session) {
   if (!whole && resumed_at > 0 && arguments.evaluate > 0 && !session.quiet)
     complain(fmt::format("evaluations begin at update {}: {} has none before that were made as now",
                          resumed_at, arguments.checkpoint));
-  training.state_cost();
+  if (!told) training.state_cost();
   make_updates(training.trainer(), loop, session, [&] { training.evaluate(); });
   training.save_model();
   training.print_result(resumed_at);

@@ -269,27 +269,14 @@ std::vector<int> TrainRun::sizes() const {
   return all;
 }
 
-// A draw and its decision cost 1 ns; the statistics of both phases are 4 sides' worth of products,
-// an update of mean field 2; the step and the packing of both directions 3 ns a weight. Of a weight
-// there are the model's, the gradient's and the step's, and both packed directions. Kernels take
-// units and chains in blocks.
-TrainRun::TrainingCost TrainRun::cost_of(const std::vector<int>& sizes, double chain_sweeps,
-                                         int batch) const {
-  const auto padded = [](double count) { return kChainBlock * std::ceil(count / kChainBlock); };
-  double weights = 0, products = 0, units = sizes.front();
-  for (std::size_t l = 1; l < sizes.size(); ++l) {
-    weights += double{1} * sizes[l - 1] * sizes[l];
-    products += padded(sizes[l - 1]) * padded(sizes[l]);
-    units += sizes[l];
-  }
-  const double sides = sizes.size() == 2 ? 4 : 6 + 2.0 * arguments_.mean_field;
-  const double cases = padded(batch);
-  const double update =
-      chain_sweeps * cases / batch * (2 * products * kTrainingProduct + units * 1e-9) +
-      sides * cases * products * kTrainingProduct + 3e-9 * products;
-  return {
-      .seconds = update * arguments_.updates / thread_count(),
-      .bytes = data_.values.bytes() + 8 * cases * units + 48 * weights + 8 * (products - weights)};
+TrainingCost TrainRun::cost_of(const std::vector<int>& sizes, double chain_sweeps,
+                               int batch) const {
+  TrainingCost cost = training_cost(sizes, {.chain_sweeps = chain_sweeps,
+                                            .batch = batch,
+                                            .mean_field = arguments_.mean_field,
+                                            .updates = arguments_.updates});
+  cost.bytes += data_.values.bytes();
+  return cost;
 }
 
 // Before there is a model. Whole ladders and other chains come to the batch's.
@@ -351,21 +338,25 @@ double sampler_bytes(const Sampler& sampler) {
 
 }  // namespace
 
-void TrainRun::state_cost() const {
+void TrainRun::state_cost(const Preparation& before) const {
   const TrainOptions& options = trainer_.options();
   const TrainingCost cost =
       cost_of(layer_sizes(model()), trainer_.sampler().chain_sweeps(options.negative.sweeps),
               options.batch);
   const double evaluations = evaluation_count(arguments_);
+  const double seconds =
+      cost.seconds + (evaluator_ ? evaluator_->seconds(model(), evaluations) : 0);
+  std::string work = fmt::format(
+      "{} updates of a {} by {}{}", grouped(arguments_.updates), model_name(),
+      options.negative.description(),
+      curves().tracked ? fmt::format(", evaluated {:.0f} times by a tracked log Z", evaluations)
+                       : "");
+  if (!before.work.empty())
+    work = fmt::format("{} ({}), then {} ({})", before.work, human_seconds(before.seconds), work,
+                       human_seconds(seconds));
   state_plan(
-      session_,
-      fmt::format("{} updates of a {} by {}{}", grouped(arguments_.updates), model_name(),
-                  options.negative.description(),
-                  curves().tracked
-                      ? fmt::format(", evaluated {:.0f} times by a tracked log Z", evaluations)
-                      : ""),
-      cost.seconds + (evaluator_ ? evaluator_->seconds(model(), evaluations) : 0),
-      cost.bytes + sampler_bytes(trainer_.sampler()) +
+      session_, work, before.seconds + seconds,
+      before.bytes + cost.bytes + sampler_bytes(trainer_.sampler()) +
           (evaluator_ ? evaluator_->bytes(model()) : 0),
       curves().tracked ? "lower --hidden, --batch, --chains or --evaluate-sweeps" : kLessTraining);
 }

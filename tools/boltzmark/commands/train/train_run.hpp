@@ -13,6 +13,7 @@
 #include "boltzmark/learn/cases/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "tools/boltzmark/command.hpp"
+#include "tools/boltzmark/commands/train/train_cost.hpp"
 #include "tools/boltzmark/commands/train/train_evaluator.hpp"
 #include "tools/boltzmark/progress.hpp"
 
@@ -77,11 +78,15 @@ int batch_of(const TrainArguments& arguments, int cases, const std::string& data
 /// Counts the evaluations of a run, about.
 double evaluation_count(const TrainArguments& arguments);
 
-/// What a product of a minibatch takes, on a core with AVX-512 or, times two, AVX2; in seconds.
-inline constexpr double kTrainingProduct = 2e-11;
-
 /// What makes training smaller, where it does not fit into memory.
 inline constexpr const char* kLessTraining = "lower --hidden, --batch or --chains";
+
+/// What is done before a training run, which is in memory meanwhile.
+struct Preparation {
+  std::string work = {};  ///< empty: nothing
+  double seconds = 0;
+  double bytes = 0;  ///< beside those of the training run
+};
 
 /// One training run from start or checkpoint to its end. Gaussian units are trained on standardised
 /// cases; what is read, told and written is of the data as they are.
@@ -102,8 +107,8 @@ class TrainRun {
   }
   /// Begins anew from another model of the same shape.
   void start_from(Layered model) { trainer_ = make_trainer(std::move(model)); }
-  /// States time and memory on stderr.
-  void state_cost() const;
+  /// States time and memory on stderr, of what comes before the training too.
+  void state_cost(const Preparation& before = {}) const;
   /// Returns what a checkpoint holds of the evaluations, and goes on from it.
   std::string record() const { return evaluator_ ? evaluator_->save() : ""; }
   /// Returns  false if it is of evaluations of another kind, or there are none to be made
@@ -118,9 +123,6 @@ class TrainRun {
  private:
   const Layered& model() const { return trainer_.model(); }
   std::shared_ptr<CaseSource> make_source_of(const Dataset& data, StreamKey key) const;
-  struct TrainingCost {
-    double seconds = 0, bytes = 0;
-  };
   std::vector<int> sizes() const;  ///< of the layers, as the data and --hidden say
   TrainingCost cost_of(const std::vector<int>& sizes, double chain_sweeps, int batch) const;
   void require_room(const TrainOptions& options) const;
