@@ -274,6 +274,11 @@ TEST_CASE("a negative phase's name reads back as itself and nonsense is refused"
                            "tt:20:nan",  "tt:20:0.9:1",
                            "tt:20:",     "tt:20:0.9999999"})
     CHECK_THROWS_AS(parse_negative(text), InvalidArgument);
+  // Fields that are good each, but not together: of one temperature, or none below 1 in single precision.
+  for (const std::string text : {"pt:1:1:0.5", "pt:5:1:0.99999999", "tt:20:0.9999999"}) {
+    CHECK_THROWS_WITH(parse_negative(text), Catch::StartsWith("negative = " + text + ": "));
+    CHECK_THROWS_WITH(parse_sampler(text), Catch::StartsWith("sampler = " + text + ": "));
+  }
 }
 
 TEST_CASE("a ladder from LOW to 1 is equally spaced, and one from 0 has its old name") {

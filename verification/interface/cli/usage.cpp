@@ -161,6 +161,8 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
       {{"train", "bas", "--out", "m.npz"}, "--hidden N is missing"},
       {{"train", "bas", "--hidden", "4", "--hidden", "3", "--negative", "cd:2", "--out", "m.npz"},
        "--negative = cd:2 (must be of another kind"},
+      {{"train", "bas", "--hidden", "4", "--negative", "pt:1:1:0.5", "--out", "m.npz"},
+       "negative = pt:1:1:0.5: lowest = 0.5 (must be 0 of one temperature)"},
       {{"train", "bas", "--hidden", "4", "--hidden", "3", "--out", "m.mat"},
        "m.mat: cannot hold a deep model"},
       {{"train", "bas", "--hidden", "4", "--mean-field", "3", "--out", "m.npz"},

@@ -212,8 +212,8 @@ constexpr NegativePhase kPhases[] = {
     {"fpcd:K", "K sweeps of persistent chains under fast weights", "fpcd:1",
      "--chains --fast-rate --fast-decay", false,
      [](Fields& fields) { return Negative::fpcd(fields.count()); }, write_sweeps, make_fast},
-    {"pt:T:K[:LOW]", "T inverse temperatures from LOW or 0 to 1, K sweeps", "pt:10:1", "--chains",
-     true, parse_ladder, write_ladder, make_ladders},
+    {"pt:T:K[:LOW]", "T inverse temperatures, 1 or more, from LOW or 0 to 1, K sweeps", "pt:10:1",
+     "--chains", true, parse_ladder, write_ladder, make_ladders},
     {"tt:T:LOW", "a sweep, then a tempered transition over T inverse temperatures from 1 to LOW",
      "tt:20:0.9", "--chains --every", true, parse_lowest<Negative::tt>, write_lowest,
      make_transitions},
@@ -333,27 +333,32 @@ std::string describe_negative_phases() {
 
 namespace {
 
-// None where the text is not of the phase's form.
-std::optional<Negative> parse_as(const NegativePhase& phase, std::string_view text) {
+// None where the text, of such a setting, is not of the phase's form.
+std::optional<Negative> parse_as(const NegativePhase& phase, std::string_view text,
+                                 std::string_view setting) {
   const std::string_view name = text.substr(0, text.find(':'));
   if (phase.name() != name) return std::nullopt;
   Fields fields(text.substr(name.size()));
-  const Negative negative = phase.parse(fields);
-  return fields.whole() ? std::optional(negative) : std::nullopt;
+  try {
+    const Negative negative = phase.parse(fields);
+    return fields.whole() ? std::optional(negative) : std::nullopt;
+  } catch (const InvalidArgument& error) {  // of fields that do not go together
+    throw InvalidArgument(fmt::format("{} = {}: {}", setting, text, error.what()));
+  }
 }
 
 }  // namespace
 
 Negative parse_negative(std::string_view text) {
   for (const NegativePhase& phase : kPhases)
-    if (const auto negative = parse_as(phase, text)) return *negative;
+    if (const auto negative = parse_as(phase, text, "negative")) return *negative;
   refuse(text);
 }
 
 Negative parse_sampler(std::string_view text) {
   if (text == kPlainSweeps) return Negative::pcd(1);
   for (const NegativePhase& phase : kPhases)
-    if (auto negative = parse_as(phase, text); negative && phase.samples) {
+    if (auto negative = parse_as(phase, text, "sampler"); negative && phase.samples) {
       negative->factor.vanishing = phase.options.find("--factor") != std::string_view::npos;
       return *negative;
     }
