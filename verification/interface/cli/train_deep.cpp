@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/sha256.hpp"
 #include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
@@ -17,6 +18,10 @@
 namespace {
 
 using namespace cli_test;
+
+boltzmark::Layered deep_start(std::uint64_t seed) {
+  return boltzmark::initial_network(std::vector{16, 3, 2}, 0.01, boltzmark::make_key(seed));
+}
 
 }  // namespace
 
@@ -231,6 +236,48 @@ TEST_CASE("a run that pretrains states first what both parts take, and once") {
   const Arguments kept = {"--pretrain", "1,1", "--checkpoint", folder / "c"};
   REQUIRE(run(arguments(with({"--updates", "0"}, kept))).code == 0);
   CHECK(plan(kept) == alone);
+}
+
+TEST_CASE("a checkpoint of another start is refused with the options of both") {
+  const io_test::Folder folder;
+  const std::string start = saved(deep_start(1), folder / "start.npz"),
+                    other = saved(deep_start(2), folder / "other.npz");
+  const auto sha256_of = [](const std::string& file) {
+    const std::string bytes = io_test::read_all(file);
+    return boltzmark::sha256(bytes.data(), bytes.size());
+  };
+  const auto train = [&](const std::string& out, const Arguments& more) {
+    return run(with({"train", "bas", "--hidden", "3", "--hidden", "2", "--updates", "2", "--out",
+                     folder / out, "--checkpoint", folder / "c"},
+                    more));
+  };
+  const std::vector<std::pair<Arguments, std::string>> starts = {
+      {{}, "--initial-sd 0.01"},
+      {{"--initial-sd", "0.02"}, "--initial-sd 0.02"},
+      {{"--initial", "xavier"}, "--initial xavier"},
+      {{"--start", start}, "--start of SHA-256 " + sha256_of(start)},
+      {{"--start", other}, "--start of SHA-256 " + sha256_of(other)},
+      {{"--pretrain", "1,2"}, "--pretrain 1,2"},
+      {{"--pretrain", "2,1"}, "--pretrain 2,1"}};
+  for (const auto& [made, theirs] : starts) {
+    std::filesystem::remove(folder / "c");
+    REQUIRE(train("made.npz", with(made, {"--force"})).code == 0);
+    const std::string kept = io_test::read_all(folder / "c");
+    for (const auto& [asked, ours] : starts) {
+      if (asked == made) continue;
+      check_refused(train("x.npz", asked), {folder / "c: checkpoint: of another start: " + ours +
+                                            " (must be " + theirs + ")\n"});
+      CHECK(io_test::read_all(folder / "c") == kept);
+      CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
+    }
+  }
+  // Another kind of model, and what is no heading.
+  check_refused(run({"train", folder.write("d.csv", "0,1\n1,0\n"), "--labels",
+                     folder.write("l.csv", "0\n1\n"), "--discriminative", "--hidden", "3", "--out",
+                     folder / "x.npz", "--checkpoint", folder / "c"}),
+                {"--discriminative (must be --pretrain 2,1)"});
+  folder.write("c", "boltzmark train 1, initial luck\n");
+  check_refused(train("x.npz", {}), {"c: is no checkpoint (must be written by --checkpoint)"});
 }
 
 TEST_CASE("pretraining that Ctrl-C ends goes on to the same bytes") {

@@ -87,7 +87,6 @@ bool pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
   const LoopOptions own{
       .checkpoint = arguments.checkpoint,
       .heading = fmt::format("boltzmark train 1, pretraining {}\n", arguments.pretrain),
-      .must = loop.must,
       .updates = pretraining.total_updates()};
   say_resumed(resume(pretraining, own), own, session);
   training.state_cost(

@@ -132,7 +132,6 @@ int train(const TrainArguments& arguments, const Session& session) {
   Training training(arguments, session);
   LoopOptions loop{.checkpoint = arguments.checkpoint,
                    .heading = training.heading(),
-                   .must = Training::kSameRun,
                    .updates = static_cast<std::uint64_t>(arguments.updates),
                    .evaluate = static_cast<std::uint64_t>(arguments.evaluate)};
   bool whole = true;  // the evaluations from the start are known

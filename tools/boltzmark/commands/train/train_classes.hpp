@@ -29,7 +29,6 @@ class ClassTrainRun {
 
   /// Heads the run's checkpoints: what a resumed run must agree on and the trainer does not know.
   std::string heading() const { return "boltzmark train 1, discriminative\n"; }
-  static constexpr const char* kSameRun = "same kind of model";
 
   DiscriminativeTrainer& trainer() { return trainer_; }
   /// States time and memory on stderr.

@@ -1,8 +1,39 @@
 #include "tools/boltzmark/commands/train/train_loop.hpp"
 
 #include <charconv>
+#include <utility>
+
+#include "tools/boltzmark/output.hpp"
 
 namespace boltzmark::cli {
+namespace {
+
+// How a heading says that the parameters start, as options; empty if it is none.
+std::string start_options(std::string_view heading) {
+  constexpr std::pair<std::string_view, std::string_view> kStarts[] = {
+      {"initial sd ", "--initial-sd "},          {"initial xavier", "--initial xavier"},
+      {"initial model ", "--start of SHA-256 "}, {"initial pretraining ", "--pretrain "},
+      {"pretraining ", "--pretrain "},  // which is under way
+      {"discriminative", "--discriminative"}};
+  constexpr std::string_view kVersion = "boltzmark train 1, ";
+  if (!heading.starts_with(kVersion)) return {};
+  heading.remove_prefix(kVersion.size());
+  heading = heading.substr(0, heading.find('\n'));
+  for (const auto& [start, option] : kStarts)
+    if (heading.starts_with(start))
+      return fmt::format("{}{}", option, heading.substr(start.size()));
+  return {};
+}
+
+}  // namespace
+
+void check_heading(std::string_view checkpoint, const std::string& heading) {
+  if (checkpoint.starts_with(heading)) return;
+  const std::string theirs = start_options(checkpoint);
+  if (theirs.empty()) throw DataError("is no checkpoint (must be written by --checkpoint)");
+  throw DataError(
+      fmt::format("checkpoint: of another start: {} (must be {})", start_options(heading), theirs));
+}
 
 // A trainer's checkpoint begins otherwise.
 std::string_view take_record_off(std::string_view& bytes) {

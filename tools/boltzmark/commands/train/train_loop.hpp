@@ -22,7 +22,6 @@ namespace boltzmark::cli {
 struct LoopOptions {
   std::string checkpoint;      ///< the file to save to and go on from; empty: none
   std::string heading;         ///< what a resumed run must agree on and the trainer does not know
-  std::string must;            ///< how the message about another heading ends: "same --initial-sd"
   std::uint64_t updates = 0;   ///< in all
   std::uint64_t evaluate = 0;  ///< how often `evaluate` is called; 0: never
   /// Returns what else a checkpoint is to hold, and takes it back; null: nothing.
@@ -36,6 +35,10 @@ inline std::string record_heading(std::size_t bytes) {
 }
 /// Takes the record off the front of what follows the heading; empty if there is none.
 std::string_view take_record_off(std::string_view& bytes);
+
+/// Refuses a checkpoint that another heading begins, and names the options that differ.
+/// Throws  DataError
+void check_heading(std::string_view checkpoint, const std::string& heading);
 
 /// Saves a trainer's checkpoint: whole or not at all.
 template <class Trainer>
@@ -57,12 +60,8 @@ std::uint64_t resume(Trainer& trainer, const LoopOptions& options) {
   std::error_code error;
   if (path.empty() || !std::filesystem::exists(path, error)) return 0;
   const std::string bytes = experiments::read_text(path);
-  if (!bytes.starts_with("boltzmark train "))
-    throw DataError(path + ": is no checkpoint (must be written by --checkpoint)");
-  if (!bytes.starts_with(options.heading))
-    throw DataError(fmt::format("{}: is no checkpoint of this run (must come from the {})", path,
-                                options.must));
   try {
+    check_heading(bytes, options.heading);
     std::string_view rest = std::string_view(bytes).substr(options.heading.size());
     const std::string_view record = take_record_off(rest);
     trainer.restore(rest);

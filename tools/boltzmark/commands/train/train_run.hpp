@@ -98,7 +98,6 @@ class TrainRun {
 
   /// Heads the run's checkpoints: what a resumed run must agree on and the trainer does not know.
   std::string heading() const;
-  static constexpr const char* kSameRun = "same --initial, --initial-sd, --start and --pretrain";
 
   Trainer& trainer() { return trainer_; }
   /// Makes a source of the cases, whose draws are of a key.
