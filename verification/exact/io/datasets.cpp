@@ -191,7 +191,7 @@ TEST_CASE("every registered data set says its sizes truly") {
   for (const DatasetInfo& info : registered_datasets()) {
     CAPTURE(info.name);
     REQUIRE((info.available || info.name == "norb"));  // which users have or have not
-    if (info.name.starts_with("norb")) continue;       // io_norb.cpp
+    if (info.name.starts_with("norb")) continue;       // norb.cpp
     const Dataset train = load_dataset(info.name), test = load_dataset(info.name, {}, "test");
     CHECK(train.values.rows() == info.units);
     CHECK(train.values.cols() == info.train_cases);

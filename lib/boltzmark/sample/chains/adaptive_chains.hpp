@@ -111,7 +111,7 @@ class AdaptiveWeights {
 
 /// Chains of adaptive simulated tempering on a model that may change between sweeps, all at b = 1
 /// first, and before them plain ones that stay there. An iteration of Algorithm 1 is sweep, then
-/// move_rungs:  x by the rule at the chain's own b, k by rung_steps.hpp, g by wang_landau.hpp.
+/// move_rungs:  x by the rule at the chain's own b, k by rung_step_probability, g by AdaptiveWeights.
 ///                                                                    [salakhutdinov2010, Sec. 5]
 /// Randomness  initial states (Purpose::initial_state); one draw a unit, chain and sweep, all chains
 /// counted together; two draws a tempered chain and rung step (Purpose::rung_step)
