@@ -286,6 +286,43 @@ TEST_CASE("mean field tells how many cases had not converged") {
   CHECK_THROWS_AS(variational_bounds(model, data, {.updates = -1}), InvalidArgument);
 }
 
+TEST_CASE("mean field tells how many updates it made, the most of any cases") {
+  const Layered model = draw_network({4, 6, 6}, {0, 0, 0}, 1.5);
+  const Eigen::MatrixXf data = draw_cases(model, 40);
+  Chains chains(model, 40);
+  chains.set_layer(0, data);
+  MeanField field(model);
+  field.start(chains);
+  int made = 0;
+  for (float moved = 1; moved > 1e-6F; ++made) {
+    const Eigen::MatrixXf first = chains.get_layer(1), second = chains.get_layer(2);
+    for (const int parity : {1, 0}) field.update_side(chains, parity);
+    moved = std::max((chains.get_layer(1) - first).cwiseAbs().maxCoeff(),
+                     (chains.get_layer(2) - second).cwiseAbs().maxCoeff());
+  }
+  REQUIRE(made > 5);
+  REQUIRE(made < 1000);
+  CHECK(variational_bounds(model, data).updates == made);
+  const VariationalBounds early =
+      variational_bounds(model, data, {.updates = made - 1, .tolerance = 1e-6F});
+  CHECK(early.updates == made - 1);
+  CHECK(early.not_converged > 0);
+  CHECK(variational_bounds(model, data, {.updates = 3}).updates == 3);
+  // The quickest case behind 512 of the slowest, and one of these behind 512 of that.
+  const auto updates_of = [&](int c) { return variational_bounds(model, data.col(c)).updates; };
+  int slow = 0, fast = 0;
+  for (int c = 1; c < 40; ++c) {
+    if (updates_of(c) > updates_of(slow)) slow = c;
+    if (updates_of(c) < updates_of(fast)) fast = c;
+  }
+  REQUIRE(updates_of(slow) > updates_of(fast));
+  for (const auto& [most, last] : {std::pair(slow, fast), std::pair(fast, slow)}) {
+    Eigen::MatrixXf many = data.col(most).replicate(1, 513);
+    many.col(512) = data.col(last);
+    CHECK(variational_bounds(model, many).updates == updates_of(slow));
+  }
+}
+
 TEST_CASE("deep training gives the same bytes for one thread and two, and after a resume") {
   for (const Negative& negative : kNegatives) {
     INFO(negative.name());

@@ -67,6 +67,34 @@ TEST_CASE("the score of a deep model is exact where it can be enumerated, its bo
   }
 }
 
+TEST_CASE("a score tells the mean-field updates that were made, and whether they were too few") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  const boltzmark::Layered model = deep_model({6, 5, 4}, 1);
+  const std::string path = saved(model, folder / "m.npz");
+  const int made =
+      boltzmark::variational_bounds(model, boltzmark::load_dataset(data).values.matrix()).updates;
+  REQUIRE(made > 1);
+  REQUIRE(made < 500);
+  // Exact, and bounded alone with log Z by AIS.
+  const std::string large = saved(deep_model({6, 41, 42}, 0.05), folder / "large.npz");
+  for (const Arguments& score :
+       {Arguments{"score", path, data}, {"score", large, data, "--sweeps", "300"}}) {
+    const Json whole = json_of(score), early = json_of(with(score, {"--mean-field", "1"}));
+    CHECK(whole["status"] == "ok");
+    CHECK(early["status"] == "not_converged");
+    CHECK(early["mean_field_updates"] == 1);
+    CHECK_THAT(early["warnings"].dump(), Catch::Contains("after 1 updates"));
+    CHECK(early["mean_log_likelihood"] == whole["mean_log_likelihood"]);
+    CHECK(run(with(score, {"--mean-field", "1", "--strict"})).code == 4);
+    CHECK(run(with(score, {"--strict"})).code == 0);
+  }
+  CHECK(json_of({"score", path, data})["mean_field_updates"] == made);
+  const Json enough = json_of({"score", path, data, "--mean-field", "500"});
+  CHECK(enough["mean_field_updates"] == made);
+  CHECK(enough["status"] == "ok");
+}
+
 TEST_CASE("true cases of classes of unlike sizes count by their class's share of all cases") {
   // Without weights log p(v) is known, and AIS has no error.
   const io_test::Folder folder;

@@ -94,9 +94,11 @@ void MeanField::update_side(Chains& cases, int parity) {
 
 int MeanField::fill(Chains& cases) {
   start(cases);
+  updates_ = 0;
   if (packed_.layers() == 2) return 0;  // q is p(h|v)
   int moving = 0;
-  for (int made = 0; made < stop_.updates; ++made) {
+  while (updates_ < stop_.updates) {
+    ++updates_;
     if (stop_.tolerance > 0) before_ = cases;
     update_side(cases, 1);
     update_side(cases, 0);
@@ -136,7 +138,7 @@ VariationalBounds variational_bounds(const Layered& model,
   VariationalBounds all;
   all.log_f.resize(static_cast<std::size_t>(cases.cols()));
   const Eigen::Index batches = (cases.cols() + kBatch - 1) / kBatch;
-  std::vector<int> not_converged(static_cast<std::size_t>(batches));
+  std::vector<int> not_converged(static_cast<std::size_t>(batches)), updates(not_converged);
   parallel_for(not_converged.size(), [&](std::size_t b) {
     const auto first = static_cast<Eigen::Index>(b) * kBatch;
     const Eigen::Index count = std::min<Eigen::Index>(kBatch, cases.cols() - first);
@@ -144,10 +146,12 @@ VariationalBounds variational_bounds(const Layered& model,
     chains.set_layer(0, cases.middleCols(first, count));
     MeanField field(model, stop);
     not_converged[b] = field.fill(chains);
+    updates[b] = field.updates();
     const Eigen::VectorXd bounds = field.bounds(model, chains);
     std::copy(bounds.begin(), bounds.end(), all.log_f.begin() + first);
   });
   all.not_converged = std::accumulate(not_converged.begin(), not_converged.end(), 0);
+  for (const int made : updates) all.updates = std::max(all.updates, made);
   return all;
 }
 

@@ -38,6 +38,8 @@ class MeanField {
   /// Returns  how many cases' means moved by more than the tolerance at last; 0 if there is none
   /// Throws   InvalidArgument if shapes differ
   int fill(Chains& cases);
+  /// Returns how many updates the last `fill` made after its start.
+  int updates() const { return updates_; }
   /// The steps of `fill`: the bottom-up pass, and half an update, of the hidden layers of a parity.
   void start(Chains& cases);
   void update_side(Chains& cases, int parity);
@@ -49,6 +51,7 @@ class MeanField {
  private:
   PackedModel packed_;
   MeanFieldStop stop_;
+  int updates_ = 0;
   std::vector<std::vector<float>> inputs_;  ///< x of each layer, as fill_inputs lays them out
   std::optional<Chains> before_;            ///< the last update
 };
@@ -57,6 +60,7 @@ class MeanField {
 struct VariationalBounds {
   std::vector<double> log_f = {};  ///< [cases], nats
   int not_converged = 0;           ///< cases whose means still moved at the last update
+  int updates = 0;  ///< that were made; the most of any 512 cases, which stop together
 };
 
 /// Computes the mean-field bound of every case.

@@ -67,14 +67,12 @@ void add_bound(const Layered& model, const Cases& cases, const ScoreArguments& a
   result.bound = bound_cases(model, cases, parse_mean_field(arguments.deep.mean_field));
   if (!arguments.enumerate_cases) result.std_error_cases = result.bound->std_error_cases;
   if (result.bound->not_converged == 0) return;
-  std::string warning = fmt::format(
-      "mean field of {} different cases had not converged after {} updates: their bound is one, but "
-      "not the best",
-      result.bound->not_converged, result.bound->updates);
-  if (arguments.enumerate_cases || arguments.deep.mean_field != "converge")
-    result.log_z.warnings.push_back(std::move(warning));  // what was asked for stands without it
-  else
-    result.log_z.refuse(Status::not_converged, std::move(warning));
+  result.log_z.refuse(
+      Status::not_converged,
+      fmt::format(
+          "mean field of {} different cases had not converged after {} updates: their bound "
+          "is one, but not the best",
+          result.bound->not_converged, result.bound->updates));
 }
 
 void add_true_cases(const Layered& model, const Dataset& data, const ScoreArguments& arguments,
@@ -272,7 +270,8 @@ void add_score(Program& program) {
           "data set's name means its test cases.",
       .notes =
           "JSON keys: method, mean_log_likelihood (null if only bounded), bound (of deep models\n"
-          "without Gaussian layers, else null), of these mean_field_updates and with --true-cases\n"
+          "without Gaussian layers, else null), of these mean_field_updates (made, the most of any\n"
+          "cases) and with --true-cases\n"
           "true_cases, true_mean_log_likelihood, true_std_error (of AIS and log Z), true_status,\n"
           "true_std_error_cases,\n"
           "true_bound (of the same cases),\n"
@@ -307,7 +306,7 @@ void add_score(Program& program) {
   command.text(
       &arguments->deep.mean_field, "--mean-field N",
       "Of a deep model: updates of its hidden units' means, or converge (default: converge, "
-      "at most 1000).");
+      "at most 1000). Where they still move, the status is not_converged.");
   command.integer(&arguments->deep.true_cases, "--true-cases N", 1,
                   "Of a deep model: also estimate log p(v) of N cases by AIS over their hidden "
                   "layers, evenly spread over the classes where there are labels, of which each "

@@ -48,7 +48,7 @@ DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop st
   const VariationalBounds bounds = variational_bounds(model, states, stop);
   const Eigen::Map<const Eigen::VectorXd> log_f(bounds.log_f.data(),
                                                 static_cast<Eigen::Index>(bounds.log_f.size()));
-  DeepBound result{.log_f = log_f, .mean_log_f = cases.mean(log_f), .updates = stop.updates};
+  DeepBound result{.log_f = log_f, .mean_log_f = cases.mean(log_f), .updates = bounds.updates};
   result.std_error_cases = spread_of_mean(cases, log_f, result.mean_log_f);
   result.not_converged = bounds.not_converged;
   return result;

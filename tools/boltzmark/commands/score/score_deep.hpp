@@ -24,7 +24,7 @@ struct DeepBound {
   Eigen::VectorXd log_f = {};  ///< of each distinct case
   double mean_log_f = 0;       ///< mean over cases
   double std_error_cases = 0;  ///< of it
-  int updates = 0;             ///< at most
+  int updates = 0;             ///< of mean field that were made, the most of any cases
   int not_converged = 0;       ///< cases
 };
 DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop stop);
