@@ -95,6 +95,27 @@ TEST_CASE("a score tells the mean-field updates that were made, and whether they
   CHECK(enough["status"] == "ok");
 }
 
+TEST_CASE("a bound has the log Z of annealing with the side summed out that --summed says") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  const boltzmark::Layered model = deep_model({6, 41, 42}, 0.05);
+  const std::string path = saved(model, folder / "m.npz");
+  double fitted = 0;  // E_q[log f(v, h)] + H(q)
+  for (const double log_f :
+       boltzmark::variational_bounds(model, boltzmark::load_dataset(data).values.matrix()).log_f)
+    fitted += log_f / 5;
+  const auto score = [&](const char* side) {
+    const Json told = json_of({"score", path, data, "--sweeps", "300", "--summed", side});
+    CHECK(told["bound"].get<double>() + told["log_z"].get<double>() ==
+          Approx(fitted).epsilon(1e-9));
+    const Json alone = json_of(
+        {"estimate", path, "--method", "ais", "--sweeps", "300", "--summed", side, "--data", data});
+    CHECK(told["log_z"] == alone["log_z"]);
+    return told["log_z"].get<double>();
+  };
+  CHECK(score("odd") != score("even"));
+}
+
 TEST_CASE("true cases of classes of unlike sizes count by their class's share of all cases") {
   // Without weights log p(v) is known, and AIS has no error.
   const io_test::Folder folder;
