@@ -5,12 +5,15 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/datasets/norb_toy.hpp"
+#include "boltzmark/io/formats/byte_source.hpp"
 #include "boltzmark/io/formats/idx.hpp"
 #include "boltzmark/io/sha256.hpp"
+#include "experiments/kit/temporary_folder.hpp"
 
 using namespace boltzmark;
 
@@ -203,6 +206,22 @@ TEST_CASE("norb-toy is small NORB's grid of our own toys, the same bytes everywh
   CHECK(digest(test.categories) ==
         "1c710770ae46ce14e26e7280d15fdc1d8a25fbf4cd5fabf06173fd2110999b62");
   CHECK(digest(test.poses) == "180841802a3a97a321019737e3e8db17d7b6fcfdfb04741b04c0dc83618d6dad");
+  // Written as LeCun's files are, and read back.
+  const experiments::TemporaryFolder folder;
+  write_norb(test, folder / "toy-dat.mat");
+  const auto read_back = [&](const char* name) {
+    ByteSource source = ByteSource::open(folder / name);
+    return read_binary_matrix(source);
+  };
+  for (const auto& [name, written] :
+       {std::pair("toy-dat.mat", &test.images), std::pair("toy-cat.mat", &test.categories),
+        std::pair("toy-info.mat", &test.poses)}) {
+    CAPTURE(name);
+    const Array read = read_back(name);
+    CHECK(read.type == written->type);
+    CHECK(read.shape == written->shape);
+    CHECK((read.bytes == written->bytes));
+  }
   // All of small NORB's checks but the size of an image.
   for (const bool is_test : {false, true}) {
     NorbSet labels = is_test ? test : train;
