@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "boltzmark/io/datasets/data_folders.hpp"
+#include "experiments/kit/files.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
@@ -204,6 +206,28 @@ TEST_CASE("the table of bounds has means over seeds, and of one run its own erro
   CHECK(std::isinf(made::real(large[9])));  // one run's chain never moved
   CHECK(made::count(one[3]) == 1);
   CHECK(made::estimate(one[4]).upper == Approx(-86 + 1.96 * 0.5));
+}
+
+TEST_CASE("what waits for small NORB says whether the data set is here") {
+  const TemporaryFolder folder;
+  struct Restore {
+    ~Restore() { set_data_folders({}); }
+  } restore;
+  set_data_folders({folder.path()});
+  const auto note = [](const char* claim, const char* part) {
+    const Summary summary = made::sum_up("salakhutdinov2010/mnist", {}, Profile::quick);
+    const Measure& measure = measure_of(summary, claim, part);
+    CHECK_FALSE(measure.decidable);
+    return measure.note;
+  };
+  CHECK(note("S18", "SAP over FPCD") == "the data set is not here");
+  for (const char* set : {"46789x9x18x6x2x96x96-training", "01235x9x18x6x2x96x96-testing"})
+    for (const char* part : {"dat", "cat", "info"}) {
+      CHECK(note("S19", "") == "the data set is not here");  // before the last file
+      write_text(folder / (std::string("smallnorb-5x") + set + "-" + part + ".mat"), "");
+    }
+  CHECK(note("S18", "SAP over FPCD") == "small NORB is here, but no run on it");
+  CHECK(note("S19", "") == "small NORB is here, but no run on it");
 }
 
 }  // namespace boltzmark::experiments
