@@ -26,12 +26,18 @@ Measure interval_measure(const About& about, const Interval& interval, std::size
   return measure;
 }
 
+void leave_undecided(Measure& measure) {
+  measure.decidable = false;
+  measure.power = 0;
+  measure.power_against = "any effect, since what it rests on decides nothing";
+  measure.post_hoc = true;
+}
+
 Measure mean_measure(const About& about, std::span<const double> values) {
   Measure measure = interval_measure(about, mean_interval(values), values.size());
-  measure.power =
-      about.decidable ? mean_difference_power(values.size(), 1, 0.05, Alternative::two_sided) : 0;
+  measure.power = mean_difference_power(values.size(), 1, 0.05, Alternative::two_sided);
   measure.power_against = "a mean of one standard deviation";
-  measure.post_hoc = !about.decidable;
+  if (!about.decidable) leave_undecided(measure);
   return measure;
 }
 

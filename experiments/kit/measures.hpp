@@ -21,6 +21,8 @@ struct About {
 Measure start_measure(const About& about, std::size_t n);
 /// Makes a measure of a 95 % interval.
 Measure interval_measure(const About& about, const Interval& interval, std::size_t n);
+/// Says that a measure decides nothing, whatever its numbers: its power is 0 against any effect, post hoc.
+void leave_undecided(Measure& measure);
 /// Makes a measure of a mean: Student's interval, and its power against a mean of one standard
 /// deviation, which is 0, and post hoc, where what was seen makes it undecidable.
 /// Throws  InvalidArgument as mean_interval

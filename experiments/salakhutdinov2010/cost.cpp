@@ -145,7 +145,8 @@ Experiment experiment() {
       .deviations = {"Weights are those of a start, N(0, 0.01²): what they are does not change how "
                      "long a sweep takes.",
                      "The sampling alone is timed: an update's positive phase and its statistics "
-                     "are the same for both."},
+                     "are the same for both. Whole updates are with those of the other negative "
+                     "phases, in update-cost."},
       .alone = true,
       .trials = trials,
       .run = run,

@@ -129,7 +129,7 @@ void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
   if (logs.size() < least) return;
   if (!std::all_of(logs.begin(), logs.end(), [](double value) { return std::isfinite(value); })) {
     Measure measure = start_measure(about, logs.size());
-    measure.decidable = false;
+    leave_undecided(measure);
     return summary.add(std::move(measure));
   }
   Measure measure = mean_measure(about, logs);

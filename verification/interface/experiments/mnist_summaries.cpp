@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,6 +120,18 @@ TEST_CASE("how training on MNIST goes is told by its own curves and times") {
   CHECK(measure_of(summary, "S31", "MNIST").decidable);
 }
 
+TEST_CASE("a ratio that is not finite decides nothing, and says that its power is none") {
+  std::vector<Trial> trials = trained_machines();
+  for (Trial& trial : trials)  // one run of CAST whose bound never moves
+    if (trial.inputs.at("method") == "CAST" && trial.inputs.at("seed") == 1)
+      trial.outputs["train"] = std::vector<double>(20, -90);
+  const Summary summary = made::sum_up("salakhutdinov2010/mnist", trials);
+  const Measure& measure = measure_of(summary, "S15", "SAP, MNIST");
+  CHECK_FALSE(measure.decidable);
+  CHECK(measure.power == 0);
+  CHECK_THAT(measure.power_against, Catch::StartsWith("any effect"));
+}
+
 TEST_CASE("a ratio of times decides nothing where batch means leave one of them unsupported") {
   for (const bool told : {true, false}) {
     std::vector<Trial> trials = trained_machines();
@@ -205,6 +218,14 @@ TEST_CASE("the table of bounds has means over seeds, and of one run its own erro
   CHECK(made::real(large[5]) == -87.23);
   CHECK(std::isinf(made::real(large[9])));  // one run's chain never moved
   CHECK(made::count(one[3]) == 1);
+  // What others published stands in rows of its own, as such.
+  const auto& hinton = rows.at("784-500-1000 published: Salakhutdinov and Hinton 2009");
+  CHECK(made::real(hinton[5]) == -84.62);
+  CHECK_THAT(made::text(hinton[2]), Catch::Contains("356.18") && Catch::Contains("0.49"));
+  std::set<double> burda;
+  for (const auto& row : made::table_of(summary, "bounds").rows)
+    if (made::text(row[1]) == "published: Burda et al. 2015") burda.insert(made::real(row[5]));
+  CHECK(burda == std::set<double>{-85.72, -85.69});
   CHECK(made::estimate(one[4]).upper == Approx(-86 + 1.96 * 0.5));
 }
 

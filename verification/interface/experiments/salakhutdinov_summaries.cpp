@@ -355,7 +355,8 @@ TEST_CASE("the cost of tempering is over that of SAP's sweep, timed in the same 
 }
 
 TEST_CASE("an update's cost is its round's over that of SAP in the same round") {
-  const Trial run = made::run_trials("salakhutdinov2010/update-cost").at(0);
+  const Trial run =
+      made::run_trial("salakhutdinov2010/update-cost", {{"layers", {64, 20, 30}}, {"rounds", 2}});
   for (std::size_t i = 0; i < run.outputs.at("updates").size(); ++i)
     for (std::size_t round = 0; round < run.outputs.at("updates")[i].size(); ++round)
       CHECK(number(run.outputs.at("updates")[i][round]) >
@@ -382,6 +383,69 @@ TEST_CASE("an update's cost is its round's over that of SAP in the same round") 
   const auto& rows = made::table_of(summary, "cost").rows;
   CHECK(made::estimate(rows[1][2]).upper == Approx(1.25));
   CHECK(made::real(rows[1][5]) == Approx(1.25));
+  CHECK(measure_of(summary, "S23", "CAST").power == 1);  // its interval has no width
+  // A trial of other phases, PT's among them, adds its rows below, over its own SAP, and no measure.
+  for (std::vector<Trial> trials : {std::vector<Trial>{trial}, std::vector<Trial>{}}) {
+    Trial other = trial;
+    other.inputs["phases"] = "other";
+    for (const char* what : {"sampling", "updates", "bytes"})
+      for (const int last : {5, 4}) other.outputs[what].erase(static_cast<std::size_t>(last));
+    const std::size_t before = trials.empty() ? 1 : 6;
+    trials.push_back(other);
+    const Summary all = made::sum_up("salakhutdinov2010/update-cost", trials);
+    const auto& more = made::table_of(all, "cost").rows;
+    REQUIRE(more.size() == before + 3);
+    CHECK_THAT(made::text(more[0][0]), Catch::StartsWith("SAP"));
+    CHECK_THAT(made::text(more.back()[0]), Catch::StartsWith("PT, 100 ladders of 50"));
+    CHECK(made::estimate(more.back()[4]).value == Approx(1.75));
+    CHECK(made::real(more.back()[5]) == Approx(1.75));
+    CHECK(all.measures().size() == (before == 6 ? 2 : 0));
+  }
+}
+
+TEST_CASE(
+    "round trips on Fig. 4 are told in 1,000 sweeps, and levels with the power of their median") {
+  // 300 sweeps between 21 images: 6,000, in which 12 and 18 trips are 2 and 3 in 1,000.
+  Json outputs = {{"classes", {{"gibbs", {{0, 1}, {1, 1}}}, {"st", {{0, 1}, {1, 0}}}}},
+                  {"shown", {{"gibbs", Json::array()}, {"st", Json::array()}}},
+                  {"path", {1, 2, 1}},
+                  {"levels", {20, 20}},
+                  {"trips", {12, 18}},
+                  {"expected_trips", {6, 6}}};
+  const Trial trial{.inputs = {{"steps", 300}, {"images", 21}}, .outputs = outputs};
+  const Summary summary = made::sum_up("salakhutdinov2010/fig4", {trial});
+  const auto& row = made::table_of(summary, "mixing").rows.at(1);
+  CHECK(made::estimate(row[3]).value == Approx(2.5));
+  CHECK(made::estimate(row[4]).value == Approx(1));
+  CHECK(measure_of(summary, "S14", "round trips").estimate == Approx(15 / 6.0));
+  CHECK_THAT(measure_of(summary, "S14", "round trips").note, Catch::Contains("1 in 1,000 sweeps"));
+  CHECK(measure_of(summary, "S14", "levels").power == 0);  // two particles have no finite interval
+  // Six that all see all decide: 0.5^6 is below 0.025, so that only six of six do, 0.65^6 of the time.
+  outputs["levels"] = std::vector<int>(6, 20);
+  const Summary six =
+      made::sum_up("salakhutdinov2010/fig4", {{.inputs = trial.inputs, .outputs = outputs}});
+  const Measure& levels = measure_of(six, "S14", "levels");
+  CHECK(levels.lower == 20);
+  CHECK(levels.power == Approx(std::pow(0.65, 6)));
+  CHECK_FALSE(levels.post_hoc);
+}
+
+TEST_CASE("shares that reach a mode have the power of their exact interval") {
+  std::vector<Trial> trials;
+  for (const double rate : {0.005, 0.05, 0.5})
+    trials.push_back(
+        {.inputs = {{"method", "FPCD"}, {"negative", fmt::format("fpcd:1 --fast-rate {}", rate)}},
+         .outputs = {{"reached", 0}, {"of", 80}}});
+  trials.push_back({.inputs = {{"method", "CAST"}, {"negative", "cast:20:0.9"}},
+                    .outputs = {{"reached", 5}, {"of", 6}}});
+  const Summary summary = made::sum_up("salakhutdinov2010/spurious", trials);
+  // None of 80 runs leaves less than 0.05 open, one does not: 0.995^80 of the time.
+  CHECK(measure_of(summary, "S26", "FPCD").power == Approx(std::pow(0.995, 80)));
+  // Of six chains all must reach it.
+  const Measure& cast = measure_of(summary, "S26", "CAST, the paper's settings");
+  CHECK(cast.n == 6);
+  CHECK(cast.power == Approx(std::pow(0.6, 6)));
+  CHECK(cast.power_against == "a share of 0.6");
 }
 
 }  // namespace boltzmark::experiments
