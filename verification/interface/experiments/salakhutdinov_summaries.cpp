@@ -438,6 +438,9 @@ TEST_CASE("shares that reach a mode have the power of their exact interval") {
          .outputs = {{"reached", 0}, {"of", 80}}});
   trials.push_back({.inputs = {{"method", "CAST"}, {"negative", "cast:20:0.9"}},
                     .outputs = {{"reached", 5}, {"of", 6}}});
+  trials.push_back(
+      {.inputs = {{"method", "CAST"}, {"negative", "cast:5:0 --swap each --factor constant:0.1"}},
+       .outputs = {{"reached", 5}, {"of", 5}}});
   const Summary summary = made::sum_up("salakhutdinov2010/spurious", trials);
   // None of 80 runs leaves less than 0.05 open, one does not: 0.995^80 of the time.
   CHECK(measure_of(summary, "S26", "FPCD").power == Approx(std::pow(0.995, 80)));
@@ -446,6 +449,8 @@ TEST_CASE("shares that reach a mode have the power of their exact interval") {
   CHECK(cast.n == 6);
   CHECK(cast.power == Approx(std::pow(0.6, 6)));
   CHECK(cast.power_against == "a share of 0.6");
+  // Five of five leave 0.025^(1/5) = 0.48 open: so few decide nothing.
+  CHECK(measure_of(summary, "S26", "CAST, ladder to 0").power == 0);
 }
 
 }  // namespace boltzmark::experiments
