@@ -60,7 +60,7 @@ Json train_on_modes(const Json& inputs, const TrialContext& context) {
                   {.negative = parse_negative_description(inputs.at("negative").get<std::string>()),
                    .optimiser = optimiser,
                    .learning_rate = network.rate,
-                   .batch = network.batch,
+                   .batch = std::min(network.batch, static_cast<int>(data.values.cols())),
                    .updates = static_cast<std::uint64_t>(updates)},
                   key);
   std::vector<double> curve;

@@ -23,11 +23,12 @@ struct ModesNetwork {
 const std::vector<ModesNetwork>& modes_networks();
 const ModesNetwork& find_network(const std::string& name);
 
-/// Trains a network on Artificial Modes and computes the exact log-likelihood of the training cases
+/// Trains a network on Artificial Modes, or another data set of 16 units, by minibatches of its size or of
+/// all cases if they are fewer, and computes the exact log-likelihood of the training cases
 /// as it goes. Initial weights and minibatches of a seed are the same for every negative phase.
 ///   inputs   network, data, negative, seed, updates
 ///   outputs  log_likelihood, from update 0 on; overlap_time, autocorrelation time in updates of the
-///   last fifth's negative states, by their overlap with a mode; and diverged_at if training left the finite numbers
+///   last fifth's negative states, by their overlap with a mode of Artificial Modes; and diverged_at if training left the finite numbers
 Json train_on_modes(const Json& inputs, const TrialContext& context);
 
 /// Computes the likelihood that no model can exceed: that of the cases under their own shares.

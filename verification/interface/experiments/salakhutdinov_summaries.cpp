@@ -191,6 +191,62 @@ TEST_CASE("errors of four weights are told at 98.75 % each, and with what power"
   CHECK(measure.power == Approx(0.95).margin(1e-5));
 }
 
+TEST_CASE(
+    "what paper size adds to the comparison of negative phases stands as not run, and is judged by none") {
+  const Experiment& modes = made::find_experiment("salakhutdinov2010/modes");
+  std::vector<Trial> runs;
+  std::vector<Json> planned;
+  for (const bool all : {false, true}) {
+    for (const Json& inputs : modes.trials(Profile::paper)) {
+      const std::string negative = inputs.at("negative");
+      const bool added = inputs.at("data") == "bas" || negative.starts_with("tt:") ||
+                         negative == "st:20:0.9 --chains 5";
+      if (!all) planned.push_back(inputs);
+      if (added != all) continue;
+      const double seed = number(inputs.at("seed"));
+      std::vector<double> curve;
+      for (int t = 0; t < 20; ++t) curve.push_back(-8 + 0.1 * seed + 0.01 * t + 0.1 * (t % 2));
+      runs.push_back({.inputs = inputs,
+                      .outputs = {{"log_likelihood", curve},
+                                  {"overlap_time", 9 + seed},
+                                  {"overlap_supported", true}}});
+    }
+    Summary summary;
+    modes.summarise(Results(Profile::paper, planned, runs), summary);
+    // Ten seeds of 3 data sets and 16 phases, or of 4 and 19.
+    CHECK(runs.size() == 10 * (all ? 4 * 19 : 3 * 16));
+    int not_run = 0;
+    for (const auto& row : made::table_of(summary, "late").rows)
+      not_run += std::holds_alternative<NotRun>(row[5]) ? 1 : 0;
+    CHECK(not_run == (all ? 0 : 4 * 19 - 3 * 16));
+    CHECK(made::figure_of(summary, "likelihood").panels.size() == (all ? 8 : 6));
+    CHECK(summary.measures().size() == 22);
+    for (const Measure& measure : summary.measures()) CHECK(measure.n == 10);
+  }
+  for (const Profile profile : {Profile::smoke, Profile::quick})
+    for (const Json& inputs : modes.trials(profile)) {
+      CHECK(inputs.at("data") == "artificial-modes-0.01");
+      CHECK_THAT(inputs.at("negative").get<std::string>(), !Catch::StartsWith("tt:"));
+    }
+}
+
+TEST_CASE("a minibatch of Bars and Stripes is at most its 32 cases") {
+  for (const char* network : {"rbm", "dbm"}) {
+    const Json outputs =
+        made::run_trial("salakhutdinov2010/modes", {{"network", network},
+                                                    {"data", "bas"},
+                                                    {"negative", "tt:20:0.9 --chains 5 --every 38"},
+                                                    {"seed", 0},
+                                                    {"updates", 50}})
+            .outputs;
+    const std::vector<double> curve = numbers(outputs.at("log_likelihood"));
+    REQUIRE(curve.size() == 2);
+    CHECK(curve[0] == Approx(-16 * std::log(2)).margin(0.1));
+    CHECK(curve[1] <= modes_ceiling("bas"));
+  }
+  CHECK(modes_ceiling("bas") == Approx(-3.379093));
+}
+
 TEST_CASE("curves on Artificial Modes are drawn below the ceiling of their own p") {
   const std::vector<std::string> data = {"artificial-modes-0.01", "artificial-modes-0.001"};
   const Summary summary = made::sum_up("salakhutdinov2010/modes", modes_runs(data));
