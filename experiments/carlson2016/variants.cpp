@@ -12,9 +12,9 @@ constexpr PerProfile<int> kSweeps{.smoke = 50, .quick = 1000, .paper = 4000};
 const PerProfile<std::vector<int>> kLengths{.smoke = {50, 100},
                                             .quick = {500, 1000, 2000, 4000},
                                             .paper = {1000, 3000, 10000, 30000, 100000}};
-constexpr PerProfile<int> kRepeats{.smoke = 3, .quick = 12, .paper = 60};
+constexpr PerProfile<int> kRepeats{.smoke = 3, .quick = 10, .paper = 60};
 constexpr PerProfile<int> kSimulations{.smoke = 50, .quick = 5000, .paper = 100000};
-constexpr PerProfile<int> kSmallModels{.smoke = 3, .quick = 12, .paper = 40};
+constexpr PerProfile<int> kSmallModels{.smoke = 3, .quick = 10, .paper = 40};
 
 std::vector<Json> trials(Profile profile) {
   std::vector<Json> all;
@@ -98,12 +98,12 @@ Experiment experiment() {
           "priors, bias subtraction and control variates do, and how Wang-Landau compares.",
       .settings =
           {.smoke = "3 repeats of 50 sweeps.",
-           .quick = "2 RBMs, 12 repeats of 1,000 sweeps of 100 chains; 500 to 4,000 sweeps on "
-                    "one; 5,000 simulations on each of 12 random RBMs, of 100 independent "
+           .quick = "2 RBMs, 10 repeats of 1,000 sweeps of 100 chains; 500 to 4,000 sweeps on "
+                    "one; 5,000 simulations on each of 10 random RBMs, of 100 independent "
                     "samples, of 400, and of 20 chains of 20.",
            .paper = "3 RBMs, 60 repeats of 4,000 sweeps; 1,000 to 100,000 sweeps on one; 100,000 "
                     "simulations on each of 40 random RBMs."},
-      .seconds = {.smoke = 2, .quick = 31, .paper = 1400},
+      .seconds = {.smoke = 2, .quick = 26, .paper = 1400},
       .claims = {"C04", "C05", "C09", "C11", "C14", "C16", "C45", "C46", "C47", "C48", "C60"},
       .deviations =
           {"Our own RBMs, small enough to enumerate; 100 equally spaced rungs, base rates as p1.",

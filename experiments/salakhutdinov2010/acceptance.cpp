@@ -154,7 +154,7 @@ Experiment experiment() {
                        "chains, 100 sweeps from test images, then one transition from b = 1 "
                        "to 0.9 and back with 5 to 200 levels.",
                    .paper = "The same with 400 chains."},
-      .seconds = {.smoke = 0.5, .quick = 5, .paper = 25},
+      .seconds = {.smoke = 0.2, .quick = 5, .paper = 25},
       .claims = {"S28"},
       .deviations = {"Models, ladder and numbers of levels are ours."},
       .data = {deep_model_file("mnist-20-30"), deep_model_file("mnist-500-1000-cast"),

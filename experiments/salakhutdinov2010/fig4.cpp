@@ -159,7 +159,7 @@ Experiment experiment() {
                "either kind, 1,000 steps of burn-in, then eleven images 300 steps apart; 20 "
                "inverse temperatures from 1 to 0.9, factor 10.",
            .paper = "The same with 256 chains and 21 images."},
-      .seconds = {.smoke = 1, .quick = 25, .paper = 200},
+      .seconds = {.smoke = 0.5, .quick = 25, .paper = 200},
       .claims = {"S13", "S14"},
       .deviations =
           {"A class is the label of the nearest training image in Hamming distance, of images "

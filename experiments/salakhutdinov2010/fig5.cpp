@@ -20,7 +20,7 @@ struct Size {
   const char* cases;  // whose categories are told; none: no categories
 };
 constexpr PerProfile<Size> kSize{.smoke = {4, 3, 2, 3, ""},
-                                 .quick = {64, 1000, 500, 11, "norb-toy:fit"},
+                                 .quick = {32, 1000, 500, 11, "norb-toy:fit"},
                                  .paper = {256, 1000, 500, 21, "norb-toy:fit"}};
 
 std::vector<Json> trials(Profile profile) {
@@ -114,10 +114,10 @@ Experiment experiment() {
           {.smoke = "4 chains, three images 2 steps apart, no categories.",
            .quick =
                "A Gaussian RBM with 500 hidden units and a DBM 500-500 of its hidden states, of "
-               "norb-toy; 64 chains of either kind, 1,000 steps of burn-in, then eleven images "
+               "norb-toy; 32 chains of either kind, 1,000 steps of burn-in, then eleven images "
                "500 steps apart; 30 inverse temperatures from 1 to 0.9, factor 10.",
            .paper = "The same with 256 chains and 21 images."},
-      .seconds = {.smoke = 1, .quick = 30, .paper = 160},
+      .seconds = {.smoke = 0.2, .quick = 17, .paper = 160},
       .claims = {"S30"},
       .deviations =
           {"The images are of norb-toy, toys of our own under small NORB's grid of poses, and no result of "

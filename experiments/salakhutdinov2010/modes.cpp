@@ -309,7 +309,7 @@ Experiment experiment() {
                "As quick, with ten seeds, and p = 0.1 and 0.001 and Bars and Stripes (batches of "
                "at most its 32 cases) too, on which no setting was picked; also Trans-SAP, and "
                "ST on the RBM, at equal sweeps: no claim judges them."},
-      .seconds = {.smoke = 0.5, .quick = 55, .paper = 500},
+      .seconds = {.smoke = 0.3, .quick = 55, .paper = 500},
       .claims = {"S15", "S16", "S25", "S31", "S35", "S36"},
       .deviations =
           {"Minibatches and the number of states in a negative phase are not stated by Desjardins et "

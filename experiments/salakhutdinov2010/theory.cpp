@@ -36,7 +36,7 @@ Experiment experiment() {
                        .quick =
                            "Every check on 200 random models; the two spins of Fig. 2 are one.",
                        .paper = "Every check on 2,000 random models."},
-          .seconds = {.smoke = 0.3, .quick = 6, .paper = 60},
+          .seconds = {.smoke = 0.5, .quick = 6, .paper = 60},
           .deviations = {"FPCD's rate is not stated: 1, and no decay, in the example of two spins. "
                          "Without decay no law of state and fast weights is stationary, since that "
                          "of the data's set only falls: the law after 100 updates is compared."},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -24,7 +25,7 @@ constexpr double kRate = 0.005, kRateDecay = 2000;
 constexpr int kBatch = 100, kAnnealedChains = 100;
 constexpr int kEvaluated = 1000;  // images of a record, of training and test each
 constexpr MeanFieldStop kMeanField = {.updates = 50, .tolerance = 1e-6F};
-constexpr int kOverlapStride = 10;    // updates between two overlaps
+constexpr int kLongestStride = 10;    // updates between two overlaps
 constexpr double kSmoothing = 0.05;   // of the base's rates, in shares of the cases
 constexpr double kPretraining = 0.3;  // of a trial, as progress shows it
 
@@ -52,6 +53,9 @@ std::vector<int> layers_of(const std::string& text) {
   for (std::string size; std::getline(in, size, '-');) sizes.push_back(std::stoi(size));
   return sizes;
 }
+
+/// Updates between two overlaps: of short runs so few that the last fifth holds four.
+int overlap_stride(int updates) { return std::clamp(updates / 20, 1, kLongestStride); }
 
 double square(double x) { return x * x; }
 
@@ -127,7 +131,7 @@ void BoundTraining::start_training(Layered start) {
       .updates = static_cast<std::uint64_t>(all_)};
   options.optimiser.rate_decay = kRateDecay;
   trainer_.emplace(std::move(start), make_source(key_), options, key_);
-  overlaps_.emplace(all_ / 5 / kOverlapStride, trainer_->sampler().chains());
+  overlaps_.emplace(all_ / 5 / overlap_stride(all_), trainer_->sampler().chains());
   pretraining_.reset();
 }
 
@@ -196,7 +200,7 @@ void BoundTraining::step() {
     outputs_["diverged_at"] = stop.update();
     return;
   }
-  if (updates() > all_ - all_ / 5 && updates() % kOverlapStride == 0)
+  if (updates() > all_ - all_ / 5 && updates() % overlap_stride(all_) == 0)
     overlaps_->see(trainer_->sampler(), trainer_->model());
 }
 
@@ -242,7 +246,7 @@ void BoundTraining::finish() {
   const boltzmark::Estimate estimate = log_z("last", last.at("temperatures"));
   const MeanBound bound = mean_bound(trainer_->model(), spread(images().test, last.at("cases")));
   const Overlaps::Time time = overlaps_->time();
-  outputs_["overlap_time"] = kOverlapStride * time.tau;
+  outputs_["overlap_time"] = overlap_stride(all_) * time.tau;
   outputs_["overlap_supported"] = time.supported;
   outputs_["last"] = {{"bound", bound.mean - estimate.log_z},
                       {"cases_error", bound.error},

@@ -66,6 +66,35 @@ TEST_CASE(
   CHECK(rows == registered);
 }
 
+// Smoke is a minute on two cores, quick ten minutes for the four papers.
+TEST_CASE("the times that experiments state add up to no more than the share of each paper") {
+  struct Sums {
+    double smoke = 0, quick = 0;
+  };
+  std::map<std::string, Sums> papers;
+  Sums all;
+  for (const Experiment& experiment : experiments()) {
+    if (!experiment.trials_of.empty()) continue;  // they run with their maker
+    for (Sums* sums : {&papers[experiment.paper()], &all}) {
+      sums->smoke += experiment.seconds.smoke;
+      sums->quick += experiment.seconds.quick;
+    }
+  }
+  const std::map<std::string, double> shares = {
+      {"bruegge2013", 180}, {"carlson2016", 180}, {"salakhutdinov2010", 150}, {"yokoyama2019", 90}};
+  double quick = 0;
+  for (const auto& [paper, share] : shares) {
+    INFO(paper);
+    CHECK(papers.at(paper).quick <= share + 1e-9);
+    quick += share;
+  }
+  CHECK(quick == 600);
+  CHECK(all.smoke <= 60);
+  CHECK(papers.at("salakhutdinov2010").smoke <= 6);
+  for (const auto& [paper, sums] : papers)  // what is beyond the papers
+    CHECK((shares.count(paper) > 0 || sums.quick <= 90));
+}
+
 TEST_CASE(
     "the title of an experiment whose claims data decide asks, and leaves the answer to them") {
   std::map<std::string, char> kinds;

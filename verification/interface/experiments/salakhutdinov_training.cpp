@@ -67,6 +67,16 @@ TEST_CASE("training by the bound that is stopped anywhere goes on to the same nu
   CHECK(trained(inputs, {}, looks) == whole);
 }
 
+TEST_CASE("a short run by the bound has four overlaps, the fewest that a time is made of") {
+  Json inputs = short_run("pcd:1 --chains 100", 0);
+  inputs.update({{"updates", 40}, {"record", 20}});
+  int looks = 0;
+  const Json outputs = trained(inputs, {}, looks);
+  CHECK(outputs.at("train").size() == 3);
+  CHECK(outputs.contains("overlap_time"));
+  CHECK_FALSE(outputs.at("overlap_supported").get<bool>());
+}
+
 TEST_CASE("methods of a seed share start and images, seeds do not") {
   int looks = 0;
   const auto curve = [&](const char* negative, int seed) {
