@@ -164,6 +164,28 @@ TEST_CASE("an idle exchange is told by the trip before it, be that a part of bur
   CHECK(outputs.at("idle") < outputs.at("swaps"));
 }
 
+TEST_CASE("at quick the rules of swapping are trained by, at paper size every setting, and whole") {
+  const Experiment& coupling = made::find_experiment("salakhutdinov2010/coupling");
+  const auto trained = [&](Profile profile) {
+    std::map<std::string, int> seeds;
+    for (const Json& inputs : coupling.trials(profile))
+      if (!inputs.contains("model")) {
+        ++seeds[inputs.at("negative")];
+        CHECK(inputs.at("updates") == 40000);
+      }
+    return seeds;
+  };
+  const auto quick = trained(Profile::quick), paper = trained(Profile::paper);
+  CHECK(quick.size() == 8);
+  CHECK(paper.size() == 17);
+  for (const auto& [negative, seeds] : quick) {
+    CHECK(seeds == 3);
+    CHECK(paper.at(negative) == 10);
+  }
+  for (const char* rule : {"each", "entry", "lag"})
+    CHECK(quick.count(fmt::format("cast:5:0 --swap {} --factor constant:0.1", rule)) == 1);
+}
+
 TEST_CASE("errors of four weights are told at 98.75 % each, and with what power") {
   std::vector<Trial> trials;
   for (const double factor : {10, 1})
