@@ -164,6 +164,51 @@ TEST_CASE("a sampler's rungs and adaptive weights are kept as the library's own 
   }
 }
 
+TEST_CASE("sample takes the factor of adaptive tempering, which vanishes where none is given") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(6, 3, 1, 9);
+  const std::string path = saved(model, folder / "m.npz");
+  const auto key = boltzmark::make_key(3, "sample");
+  boltzmark::Chains start(model, 11);
+  start.randomise(key);
+  const auto sampled = [&](const Arguments& more) {
+    const Json told =
+        json_of(with({"sample", path, "--sampler", "st:3:0.5", "--chains", "11", "--sweeps", "200",
+                      "--seed", "3", "--out", folder / "s.npz", "--force"},
+                     more));
+    const boltzmark::Npz file(folder / "s.npz");
+    return std::pair(told["sampler"], numbers_of<double>(file, "log_weights"));
+  };
+  const auto by_hand = [&](boltzmark::AdaptingFactor factor) {
+    boltzmark::Negative moves = boltzmark::Negative::st(3, 0.5);
+    moves.factor = factor;
+    const auto own =
+        boltzmark::make_sampler(moves, {.model = model,
+                                        .packing = {.chains = 11, .sweeps = 200},
+                                        .key = key,
+                                        .start = &start,
+                                        .draws = std::make_shared<boltzmark::PhiloxDraws>(key)});
+    own->advance(200);
+    return own->log_weights();
+  };
+  const auto [plain, vanishing] = sampled({});
+  CHECK(plain == "st:3:0.5");
+  CHECK(vanishing == by_hand({.vanishing = true, .size = 10}));
+  const auto [name, constant] = sampled({"--factor", "constant:2"});
+  CHECK(name == "st:3:0.5 --factor constant:2");
+  CHECK(constant == by_hand({.size = 2}));
+  CHECK(constant != vanishing);
+  CHECK(sampled({"--factor", "vanishing:10"}).second == vanishing);
+  const Arguments sample = {"sample", path, "--out", folder / "x.npz", "--factor"};
+  check_refused(run(with(sample, {"constant:10"})),
+                {"--factor is given (must come with --sampler"});
+  check_refused(run(with(sample, {"constant:10", "--sampler", "pt:3:1"})), {"--factor is given"});
+  check_refused(run(with(sample, {"constant:0", "--sampler", "st:3:0.5"})),
+                {"--factor = constant:0 (must be"});
+  check_refused(run(with(sample, {"constant:10", "--given", "bas"})), {"--factor is given"});
+  CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
+}
+
 // What a piece of a run draws follows from how many sweeps were made before it.
 TEST_CASE("states kept on the way are those of one unbroken run, and no two are alike") {
   const io_test::Folder folder;

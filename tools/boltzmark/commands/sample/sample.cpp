@@ -24,6 +24,7 @@ namespace {
 
 struct SampleArguments : GivenArguments {
   std::string sampler = "gibbs";
+  std::string factor;  ///< of st; empty: it vanishes
   std::string rule = "gibbs";
   std::string start = "random";
   ImageRequest image;
@@ -46,6 +47,16 @@ struct Kept {
   std::vector<std::int32_t> rungs;   ///< [kept][chain], of a sampler with a ladder
   std::vector<double> log_weights;   ///< [kept][chain][rung], of one with adaptive weights
 };
+
+// Throws  InvalidArgument naming the option
+Negative moves_of(const SampleArguments& arguments) {
+  Negative moves = parse_sampler(arguments.sampler);
+  if (arguments.factor.empty()) return moves;
+  if (moves.kind != "st")
+    throw InvalidArgument("--factor is given (must come with --sampler st:T:LOW)");
+  set_negative_option(moves, "--factor", arguments.factor);
+  return moves;
+}
 
 Chains make_start(const Layered& model, const SampleArguments& arguments, StreamKey key) {
   Chains chains(model, arguments.chains);
@@ -95,7 +106,7 @@ void keep(const Layered& model, const Sampler& sampler, int sweep, Chains& chain
 std::unique_ptr<Sampler> make_chains(const Layered& model, const SampleArguments& arguments) {
   const StreamKey key = make_key(arguments.seed, "sample");
   const Chains start = make_start(model, arguments, key);
-  return make_sampler(parse_sampler(arguments.sampler),
+  return make_sampler(moves_of(arguments),
                       {.model = model,
                        .packing = {.chains = arguments.chains,
                                    .sweeps = static_cast<std::uint64_t>(arguments.sweeps)},
@@ -122,7 +133,7 @@ Kept draw(const Layered& model, Sampler& sampler, const SampleArguments& argumen
   const experiments::InterruptGuard guard;
   Progress progress(session, "sample", arguments.sweeps, "sweeps");
   // Steps of about 0.1 s, so that Ctrl-C is heard; whole ones of the sampler's own.
-  const int whole = parse_sampler(arguments.sampler).sweeps;
+  const int whole = moves_of(arguments).sweeps;
   const double work = 1.0 + sampler.chain_sweeps(whole) * model.units();
   const int most = arguments.sweeps / whole;
   const int step = static_cast<int>(std::clamp(2e7 / work, 1.0, std::min(1e6, 1.0 * most))) * whole;
@@ -204,11 +215,13 @@ std::vector<std::string> warnings_of(const Layered& model) {
 void print_result(const SampleArguments& arguments, const Kept& kept,
                   const std::vector<std::string>& warnings, double seconds,
                   const Session& session) {
-  const std::optional<double> mean = mean_energy(kept, parse_sampler(arguments.sampler));
+  const std::optional<double> mean = mean_energy(kept, moves_of(arguments));
   if (session.json) {
     print(JsonObject()
               .set("out", arguments.out)
-              .set("sampler", arguments.sampler)
+              .set("sampler", arguments.factor.empty()
+                                  ? arguments.sampler
+                                  : arguments.sampler + " --factor " + arguments.factor)
               .set("rule", parse_rule(arguments.rule).name())
               .set("chains", arguments.chains)
               .set("sweeps", arguments.sweeps)
@@ -236,7 +249,7 @@ void check(const SampleArguments& arguments) {
   if (arguments.every > arguments.sweeps)
     throw InvalidArgument(fmt::format("--every = {} (must be at most --sweeps, {})",
                                       arguments.every, arguments.sweeps));
-  const int whole = parse_sampler(arguments.sampler).sweeps;
+  const int whole = moves_of(arguments).sweeps;
   for (const auto& [option, sweeps] :
        {std::pair("--sweeps", arguments.sweeps), std::pair("--every", arguments.every)})
     if (sweeps % whole != 0)
@@ -254,8 +267,8 @@ double ladder_bytes(const Sampler& sampler) {
 
 // What moves chains is of no use to cases, whose hidden units are drawn once.
 int run_given(const SampleArguments& arguments, const Command& command, const Session& session) {
-  command.refuse_given({"--sampler", "--rule", "--chains", "--sweeps", "--every", "--start",
-                        "--image", "--image-shape"},
+  command.refuse_given({"--sampler", "--factor", "--rule", "--chains", "--sweeps", "--every",
+                        "--start", "--image", "--image-shape"},
                        "is given (must not be, with --given)");
   return sample_given(arguments, session);
 }
@@ -272,7 +285,7 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
   const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
   const double state_bytes =
       kept * arguments.chains * (bytes_of_state(model) + 8) +
-      8.0 * arguments.chains * parse_sampler(arguments.sampler).temperatures * model.units();
+      8.0 * arguments.chains * moves_of(arguments).temperatures * model.units();
   constexpr const char* kFewer = "lower --chains or --sweeps, or raise --every";
   require_memory(fmt::format("{} chains kept {} times", grouped(arguments.chains),
                              grouped(static_cast<std::uint64_t>(kept))),
@@ -284,8 +297,7 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
       fmt::format("{} sweeps of {} chains", grouped(arguments.sweeps), grouped(arguments.chains)),
       sweep_seconds(model, sampler->chain_sweeps(arguments.sweeps)),
       state_bytes + kept * ladder_bytes(*sampler) + weight_bytes(model), kFewer);
-  if (const Negative moves = parse_sampler(arguments.sampler);
-      moves.every > arguments.sweeps && !session.quiet)
+  if (const Negative moves = moves_of(arguments); moves.every > arguments.sweeps && !session.quiet)
     complain(fmt::format("{}: does not run its ladder in {} sweeps (the first time after {})",
                          arguments.sampler, arguments.sweeps, moves.every));
   const Stopwatch watch;
@@ -305,7 +317,8 @@ constexpr const char* kSampleNotes =
     "temperatures also rung int32 [K, chains], 0 the lowest, T - 1 that of b = 1: of st the one on\n"
     "which the chain's last run, one every 50 sweeps, ended before it went back to its last state at\n"
     "b = 1: those that end on T - 1 follow the model, but roughly, for its weights adapt by a\n"
-    "factor that falls as 1 / t, and not in the first thousands of sweeps; others lean to states\n"
+    "factor that falls as 1 / t, and not in the first thousands of sweeps, nor ever with a factor\n"
+    "that is constant; others lean to states\n"
     "that b = 1 is seldom left from; of pt the one from which the chain that is at b = 1 now set\n"
     "out, which tells the chains of a ladder apart; of tt always T - 1. Of st also log_weights\n"
     "float64 [K, chains, T]: logarithms of the chain's adaptive weights, relative to that of b = 1.\n"
@@ -337,6 +350,9 @@ void add_sample(Program& program) {
   command.text(&arguments->sampler, "--sampler S",
                "What moves the chains, whose states at inverse temperature 1 are kept: " +
                    describe_samplers() + " (default: gibbs, sweeps of the rule).");
+  command.text(&arguments->factor, "--factor F",
+               "Of st: Wang-Landau factor, constant:X, or vanishing:X for X / t (default: "
+               "vanishing:10; training and the paper have constant:10).");
   command.text(&arguments->rule, "--rule R",
                "The update rule: gibbs, flip, blend:SHARE or metropolis (default: gibbs).");
   command.integer(&arguments->chains, "--chains C", 1, "Independent chains (default: 100).");
