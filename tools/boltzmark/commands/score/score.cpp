@@ -67,12 +67,14 @@ void add_bound(const Layered& model, const Cases& cases, const ScoreArguments& a
   result.bound = bound_cases(model, cases, parse_mean_field(arguments.deep.mean_field));
   if (!arguments.enumerate_cases) result.std_error_cases = result.bound->std_error_cases;
   if (result.bound->not_converged == 0) return;
-  result.log_z.refuse(
-      Status::not_converged,
-      fmt::format(
-          "mean field of {} different cases had not converged after {} updates: their bound "
-          "is one, but not the best",
-          result.bound->not_converged, result.bound->updates));
+  std::string warning = fmt::format(
+      "mean field of {} different cases had not converged after {} updates: their bound is one, but "
+      "not the best",
+      result.bound->not_converged, result.bound->updates);
+  if (arguments.enumerate_cases)
+    result.log_z.warnings.push_back(std::move(warning));  // what is exact stands without it
+  else
+    result.log_z.refuse(Status::not_converged, std::move(warning));
 }
 
 void add_true_cases(const Layered& model, const Dataset& data, const ScoreArguments& arguments,
@@ -306,7 +308,7 @@ void add_score(Program& program) {
   command.text(
       &arguments->deep.mean_field, "--mean-field N",
       "Of a deep model: updates of its hidden units' means, or converge (default: converge, "
-      "at most 1000). Where they still move, the status is not_converged.");
+      "at most 1000). Where they still move, a bound alone has the status not_converged.");
   command.integer(&arguments->deep.true_cases, "--true-cases N", 1,
                   "Of a deep model: also estimate log p(v) of N cases by AIS over their hidden "
                   "layers, evenly spread over the classes where there are labels, of which each "
