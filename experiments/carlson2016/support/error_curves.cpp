@@ -15,6 +15,7 @@
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 constexpr int kCurveChains = 100;
 /// What the law of 100 rungs given a state takes, in the units of sweep_cost, as timed.
 constexpr double kRungLawCost = 90;
+constexpr double kFarOff = 10;  ///< times the median curve's largest error
 
 // Ten initial iterations as the paper made, or until they settle, at most half of the sweeps.
 boltzmark::Estimate run_paper_start(const LayeredTarget& target, int sweeps, bool settle,
@@ -73,6 +75,18 @@ int colour_of(const std::string& method) {
   return static_cast<int>(std::find(order.begin(), order.end(), method) - order.begin());
 }
 
+bool starts_as_the_paper(const std::string& method) {
+  return method == "rts-paper" || method == "rts-settled";
+}
+
+/// How the paper's curve is named that one of ours stands for; its RTS is the one that starts as the paper does, where
+/// there is such a one.
+std::string published_name(const ErrorPanel& panel, const std::string& method) {
+  if (starts_as_the_paper(method)) return "RTS";
+  if (method == "rts" && std::ranges::any_of(panel.methods, starts_as_the_paper)) return "";
+  return shown_name(method);
+}
+
 /// The published curves of a figure, less the truth that it draws if it does.
 void add_published(const ErrorPanel& panel, const std::string& figure, Panel& graph) {
   if (figure.empty()) return;
@@ -83,7 +97,7 @@ void add_published(const ErrorPanel& panel, const std::string& figure, Panel& gr
       truth = curve.y.front();
   for (const std::string& method : panel.methods)
     for (PublishedCurve curve : all) {
-      if (curve.figure != figure || curve.curve != shown_name(method)) continue;
+      if (curve.figure != figure || curve.curve != published_name(panel, method)) continue;
       for (double& y : curve.y) y -= truth;
       graph.series.push_back(published_series(curve, curve.curve, colour_of(method)));
     }
@@ -106,21 +120,24 @@ Series curve_of(const Results& results, const ErrorPanel& panel, const std::stri
   return series;
 }
 
-/// Curves that are off by tens of nats and would leave nothing of the others' differences.
-bool is_far(const std::string& label) {
-  return label.find("RAISE") != std::string::npos || label.ends_with(shown_name("rts-paper"));
+double largest_error(const Series& series) {
+  double largest = 0;
+  for (const double y : series.y) largest = std::max(largest, std::abs(y));
+  return largest;
 }
 
-/// Takes the far curves of a panel into one of their own.
+/// Takes RAISE, and curves so far off that they would leave nothing of the others' differences, into a panel of their
+/// own.
 Panel split_far(Panel& mean) {
+  const auto is_raise = [](const Series& s) { return s.label.find("RAISE") != std::string::npos; };
+  std::vector<double> errors;
+  for (const Series& series : mean.series)
+    if (!is_raise(series)) errors.push_back(largest_error(series));
+  const double near = errors.empty() ? 0 : kFarOff * median(errors);
   Panel far = mean;
-  const auto drop = [](Panel& panel, bool dropped) {
-    panel.series.erase(std::remove_if(panel.series.begin(), panel.series.end(),
-                                      [&](const Series& s) { return is_far(s.label) == dropped; }),
-                       panel.series.end());
-  };
-  drop(mean, true);
-  drop(far, false);
+  const auto is_far = [&](const Series& s) { return is_raise(s) || largest_error(s) > near; };
+  std::erase_if(mean.series, is_far);
+  std::erase_if(far.series, [&](const Series& s) { return !is_far(s); });
   return far;
 }
 
@@ -224,14 +241,20 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
     }
   }
   Panel far = split_far(mean);
-  summary.add(
-      Figure{.name = name + "-figure",
-             .caption = fmt::format("Mean error and RMSE of estimates of log Z, {} (base: "
-                                    "{}), against {}. Bars: 95 %. Dotted: published, "
-                                    "digitised, against the paper's own truth.{}",
-                                    panel.title, panel.base, truth_text(panel.truth), panel.remark),
-             .panels = {std::move(mean), std::move(far), std::move(rmse)},
-             .columns = 1});
+  std::vector<Panel> panels{std::move(mean)};
+  if (!far.series.empty()) panels.push_back(std::move(far));
+  panels.push_back(std::move(rmse));
+  const bool started = std::ranges::any_of(panel.methods, starts_as_the_paper);
+  summary.add(Figure{
+      .name = name + "-figure",
+      .caption = fmt::format(
+          "Mean error and RMSE of estimates of log Z, {} (base: "
+          "{}), against {}. Bars: 95 %. Dotted: published, "
+          "digitised, against the paper's own truth{}.{}",
+          panel.title, panel.base, truth_text(panel.truth),
+          started ? "; its RTS has the colour of ours with the paper's start" : "", panel.remark),
+      .panels = std::move(panels),
+      .columns = 1});
 }
 
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,

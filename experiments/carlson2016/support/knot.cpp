@@ -52,13 +52,14 @@ Eigen::MatrixXd transition_matrix(const Results& results, const char* base) {
 }  // namespace
 
 void add_transition_figure(const Results& results, Summary& summary) {
-  Figure figure{.name = "transitions",
-                .caption =
-                    "Fig. 7 (right): the empirical matrix of transitions between the 100 rungs of "
-                    "RTS chains, all repeats together. With a uniform p_1 it is pinched: a knot.",
-                .height = 340,
-                .script = "rung-transitions.gp",
-                .data = {{"base", "from", "to", "log10_probability"}}};
+  Figure figure{
+      .name = "transitions",
+      .caption =
+          "Fig. 7 (right): the empirical matrix of transitions between the 100 rungs of "
+          "RTS chains, all repeats together: left with base rates, right with a uniform p_1.",
+      .height = 340,
+      .script = "rung-transitions.gp",
+      .data = {{"base", "from", "to", "log10_probability"}}};
   for (const char* base : {"rates", "uniform"}) {
     const Eigen::MatrixXd matrix = transition_matrix(results, base);
     if (matrix.size() == 0) return;
@@ -71,7 +72,7 @@ void add_transition_figure(const Results& results, Summary& summary) {
 }
 
 void add_flux_figure(const Results& results, Summary& summary) {
-  Panel panel{.title = "The knot",
+  Panel panel{.title = "Flux between rungs",
               .x = {.label = "cut above rung k"},
               .y = {.label = "flux / flux of independent rungs", .log = true},
               .legend = "bottom left"};

@@ -106,7 +106,59 @@ std::map<std::string, Measure> rung_claims(const std::vector<Trial>& trials) {
   return made::claims_of(summary);
 }
 
+/// The figure of four methods with errors so far off, in panels of the mean, of what is far and of the RMSE.
+Figure error_figure(double paper_start, const std::string& published) {
+  std::vector<Trial> trials;
+  for (const auto& [method, bias] :
+       {std::pair{"rts-settled", paper_start}, {"rts", 0.5}, {"ais", -0.4}, {"raise", 0.3}})
+    for (const int sweeps : {1000, 2000}) add_point(method, sweeps, 0.1, trials, bias);
+  Summary summary;
+  add_error_panel(Results(Profile::quick, {}, trials),
+                  {.model = "m",
+                   .title = "m",
+                   .base = "rates",
+                   .sweeps = {1000, 2000},
+                   .methods = {"rts-settled", "rts", "ais", "raise"},
+                   .truth = {.log_z = kTruth},
+                   .published_file = "carlson2016_fig6_fig7_fig8",
+                   .published_mean = published,
+                   .published_rmse = ""},
+                  "errors", summary);
+  return std::get<Figure>(summary.items().back());
+}
+
+/// The curves of a panel by their labels, with their colours.
+std::map<std::string, int> colours_of(const Panel& panel) {
+  std::map<std::string, int> colours;
+  for (const Series& series : panel.series) colours[series.label] = series.colour;
+  return colours;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "the published RTS has the colour of ours with the paper's start, which is not annealed") {
+  const std::map<std::string, int> colours =
+      colours_of(error_figure(-0.6, "7a_mean_uniform").panels.at(0));
+  CHECK(colours.at("published RTS") == colours.at("RTS, Sec. 2.4"));
+  CHECK(colours.at("published RTS") != colours.at("RTS"));
+  CHECK(colours.at("published AIS") == colours.at("AIS"));
+}
+
+TEST_CASE("a curve has a panel apart if it is RAISE's or ten times as far off as the median one") {
+  // 0.5, 0.4 and 4.9, or 5.1, nats off: the median is 0.5.
+  const auto labels = [](const Panel& panel) {
+    std::set<std::string> all;
+    for (const auto& [label, colour] : colours_of(panel)) all.insert(label);
+    return all;
+  };
+  const Figure near = error_figure(-4.9, ""), far = error_figure(-5.1, "");
+  REQUIRE(near.panels.size() == 3);
+  CHECK(labels(near.panels[0]) == std::set<std::string>{"AIS", "RTS", "RTS, Sec. 2.4"});
+  CHECK(labels(near.panels[1]) == std::set<std::string>{"RAISE"});
+  CHECK(labels(far.panels[0]) == std::set<std::string>{"AIS", "RTS"});
+  CHECK(labels(far.panels[1]) == std::set<std::string>{"RAISE", "RTS, Sec. 2.4"});
+}
 
 TEST_CASE(
     "every estimate of every pool counts in Fig. 4, also where pools are more than elsewhere") {
