@@ -218,8 +218,8 @@ void add_figure(const std::vector<ModelOutcomes>& models, Summary& summary) {
                 .caption =
                     "RMSE of each method on each model, by the base that --base auto chooses "
                     "against the uniform one and, of models trained on MNIST, against data "
-                    "rates; below 0.05 and above 50 nats, or where an estimate has no number, "
-                    "at the edge. Below the line the chosen base is better.",
+                    "rates; an estimate without a number counts as infinitely far off. Below "
+                    "the line the chosen base is better.",
                 .columns = 2,
                 .height = 420};
   for (const std::string other : {kUniform, kData}) {
@@ -238,8 +238,8 @@ void add_figure(const std::vector<ModelOutcomes>& models, Summary& summary) {
         if (is_trained(*model.model) != trained || model.by_base.count(other) == 0) continue;
         const auto by_auto = model.errors(kAuto);
         for (const auto& [method, errors] : model.errors(other)) {
-          points.x.push_back(as_told(errors.rmse));
-          points.y.push_back(as_told(by_auto.at(method).rmse));
+          points.x.push_back(errors.rmse);
+          points.y.push_back(by_auto.at(method).rmse);
         }
       }
       if (!points.x.empty()) panel.series.push_back(std::move(points));

@@ -144,19 +144,28 @@ Figure figure_of(const Model& model, const std::vector<Curve>& curves, int repea
       .caption = fmt::format(
           "{}: RMSE of estimates of log Z against their cost, {} repeats of 100 chains, refused "
           "estimates included. No 95 % interval of a point reaches further than from {:.2f} to {:.2f} "
-          "of it (normal errors); the table has each. Values above 8 nats are cut off; the number beside such a name is the "
-          "last one. Colours: annealed chains (black); one tempered run read by occupancies "
+          "of it (normal errors); the table has each. The number beside a name is the "
+          "last value where that is beyond the axis. Colours: annealed chains (black); one tempered run read by occupancies "
           "(blue), acceptance ratios (green) or integration (vermillion); adaptive tempering "
           "(pink); parallel tempering (amber).",
           model.title, repeats, lower, upper),
       .height = 600,
       .script = "rmse-cost.gp",
       .data = {{"curve", "colour", "method", "sweeps", "rmse", "label"}}};
-  for (std::size_t c = 0; c < curves.size(); ++c)
-    for (const auto& [sweeps, rmse] : curves[c].rmse)
+  Panel panel{.x = {.label = "sweeps", .log = true},
+              .y = {.label = "RMSE / nats", .log = true, .high = kHighest}};
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    Series series{.label = curves[c].method->name, .mark = Mark::line_points};
+    for (const auto& [sweeps, rmse] : curves[c].rmse) {
+      series.x.push_back(sweeps);
+      series.y.push_back(rmse);
       figure.data.push_back({fmt::format("{}", c), fmt::format("{}", colour_of(*curves[c].method)),
                              curves[c].text(), fmt::format("{}", sweeps), csv_number(rmse),
                              csv_number(std::pow(10, curves[c].label))});
+    }
+    panel.series.push_back(std::move(series));
+  }
+  figure.panels.push_back(std::move(panel));
   return figure;
 }
 

@@ -60,8 +60,9 @@ struct Panel {
 /// A figure: its data become `<name>-figure.csv`, its drawing `<name>.svg`; of several panels,
 /// `<name>-1.svg`, ... Panels stand side by side, `columns` to a row, and below each other on a
 /// phone. Labels are gnuplot's enhanced text: `p_{mut}`, `10^{-3}`, with UTF-8 for Greek letters. A
-/// figure with a script instead of panels is drawn by reports/plots/<script> from `data`, whose
-/// first row names the columns.
+/// figure with a script is drawn by reports/plots/<script> from `data`, whose first row names the
+/// columns. A panel of such a figure is not drawn: it says at which ends the script's axes cut which
+/// points, so that the caption counts them, and its ends are the script's x_low, x_high, y_low and y_high.
 struct Figure {
   std::string name;     ///< file name without extension
   std::string caption;  ///< what is seen, with n and what bands mean

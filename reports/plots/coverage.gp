@@ -1,5 +1,6 @@
 # Coverage of 95 % intervals, a row a method, a mark for each population of targets.
-# Reads data_file: targets, row, method, coverage, lower, upper, ok, estimates.
+# Reads data_file: targets, row, method, coverage, lower, upper, ok, estimates; the axis begins at y_low, where
+# what lies below it is marked: shares by a full diamond, limits by a hollow one.
 load plots . '/style.gp'
 set datafile separator ','
 populations = 'random patterns trained'
@@ -15,10 +16,10 @@ do for [p = 1:3] {
 }
 stats data_file using 2 every ::1 name 'row' nooutput
 set margins 13, 23, 3.6, 5
-set xrange [0.8:1.005]
+set xrange [y_low:1.005]
 set yrange [row_max + 0.7:-0.7]
 set xlabel 'share of intervals that hold the true log Z'
-set xtics 0.8, 0.05
+set xtics y_low, 0.05
 unset ytics
 set grid xtics lw 0.5 lc rgb '#e4e4e4' dt solid
 set key at graph -0.2, 1.125 left top horizontal width 1 maxrows 1 font ',12'
@@ -35,15 +36,19 @@ do for [p = 1:3] {
   }
 }
 at_row(y, p) = y + 0.26 * (p - 2)
-# What lies beyond the left edge is drawn at it.
-shown(x) = x < 0.8 ? 0.8 : x
-plot for [p = 1:3] data_file using (strcol(1) eq from(p) && valid(4) ? shown($5) : NaN): \
-       (at_row($2, p)):(shown($6) - shown($5)):(0) every ::1 with vectors nohead lw 1.2 \
-       lc rgb palette[int(word(colours, p))] notitle, \
-     for [p = 1:3] data_file using (strcol(1) eq from(p) && valid(4) ? shown($4) : NaN): \
-       (at_row($2, p)) every ::1 with points pt int(word(marks, p)) ps 0.55 \
+shown(x) = x < y_low ? y_low : x
+of(p, x) = strcol(1) eq from(p) && valid(4) ? x : NaN
+cut(x) = x < y_low ? y_low : NaN
+cut_limit(x, point) = point < y_low ? NaN : cut(x)
+plot for [p = 1:3] data_file using (of(p, shown($5))):(at_row($2, p)):(shown($6) - shown($5)):(0) every ::1 \
+       with vectors nohead lw 1.2 lc rgb palette[int(word(colours, p))] notitle, \
+     for [p = 1:3] data_file using (of(p, $4)):(at_row($2, p)) every ::1 with points pt int(word(marks, p)) ps 0.55 \
        lc rgb palette[int(word(colours, p))] title (drawn[p] ? names[p] : ''), \
-     data_file using (strcol(1) eq 'random' ? 0.8 : NaN):2:(strcol(3)) every ::1 \
+     for [p = 1:3] data_file using (of(p, cut($4))):(at_row($2, p)) every ::1 with points pt 13 ps 0.9 \
+       lc rgb palette[int(word(colours, p))] notitle, \
+     for [p = 1:3] data_file using (of(p, cut_limit($5, $4))):(at_row($2, p)) every ::1 with points pt 12 ps 0.9 \
+       lc rgb palette[int(word(colours, p))] notitle, \
+     data_file using (strcol(1) eq 'random' ? y_low : NaN):2:(strcol(3)) every ::1 \
        with labels right offset -1,0 font ',12' textcolor rgb ink notitle, \
      for [p = 1:3] data_file using (strcol(1) eq from(p) ? 1.005 : NaN):2: \
        (sprintf('%s/%s', strcol(7), strcol(8))) every ::1 with labels left offset 1 + 6.5 * (p - 1),0 \

@@ -9,6 +9,8 @@
 namespace boltzmark::experiments {
 namespace {
 
+constexpr double kLeastShade = 1e-4;  // of the figure's colours
+
 Json chain_of(const char* base) { return {{"base", base}, {"method", "chain"}}; }
 
 Series flux_series(const Results& results, const char* base, int colour) {
@@ -60,14 +62,20 @@ void add_transition_figure(const Results& results, Summary& summary) {
       .height = 340,
       .script = "rung-transitions.gp",
       .data = {{"base", "from", "to", "log10_probability"}}};
+  std::vector<std::string> rare;
   for (const char* base : {"rates", "uniform"}) {
     const Eigen::MatrixXd matrix = transition_matrix(results, base);
     if (matrix.size() == 0) return;
+    rare.push_back(fmt::format("{} of {}", (matrix.array() < kLeastShade).count(), matrix.size()));
     for (Eigen::Index j = 0; j < matrix.rows(); ++j)
       for (Eigen::Index k = 0; k < matrix.cols(); ++k)
-        figure.data.push_back({base, fmt::format("{}", j + 1), fmt::format("{}", k + 1),
-                               fmt::format("{:.2f}", std::log10(std::max(1e-4, matrix(j, k))))});
+        figure.data.push_back(
+            {base, fmt::format("{}", j + 1), fmt::format("{}", k + 1),
+             fmt::format("{:.2f}", std::log10(std::max(kLeastShade, matrix(j, k))))});
   }
+  figure.caption +=
+      fmt::format(" The least shade is of those rarer than 10^-4 or not seen: {} left, {} right.",
+                  rare[0], rare[1]);
   summary.add(std::move(figure));
 }
 

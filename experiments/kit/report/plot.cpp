@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/subprocess.hpp"
 
@@ -79,6 +81,15 @@ std::string run_gnuplot(const std::vector<std::string>& arguments, const std::st
   throw DrawingError("gnuplot failed: " + result.output);
 }
 
+/// The ends of the axes that a figure's panel gives, as a script reads them; NaN where none is given.
+std::string ends_script(const Panel& panel) {
+  const auto end = [](double value) {
+    return std::isnan(value) ? std::string("NaN") : csv_number(value);
+  };
+  return fmt::format("; x_low = {}; x_high = {}; y_low = {}; y_high = {}", end(panel.x.low),
+                     end(panel.x.high), end(panel.y.low), end(panel.y.high));
+}
+
 /// A script that is gone once it was run.
 class ScriptFile {
  public:
@@ -104,10 +115,11 @@ std::vector<std::string> draw_figure(const Figure& figure, const std::string& fo
       identifier(folder.substr(folder.find_last_of('/') + 1)) + "-" + figure.name;
   if (!figure.script.empty()) {
     const std::string picture = figure.name + ".svg";
-    const std::string settings =
+    std::string settings =
         fmt::format("data_file = {}; output_file = {}; plots = {}; width = 600; height = {}",
                     gnuplot_string(figure.name + "-figure.csv"), gnuplot_string(picture),
                     gnuplot_string(source_path("reports/plots")), figure.height);
+    if (!figure.panels.empty()) settings += ends_script(figure.panels.front());
     return {run_gnuplot({"-e", settings, source_path("reports/plots/" + figure.script)}, folder,
                         picture, prefix, limit)};
   }

@@ -8,6 +8,7 @@
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/printable.hpp"
 #include "experiments/kit/report/plot.hpp"
+#include "experiments/kit/report/plot_edges.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -43,48 +44,6 @@ Range range_of(const Axis& axis, const std::vector<Series>& all, bool vertical) 
   return range;
 }
 
-bool can_draw(const Axis& axis, double value) {
-  return std::isfinite(value) && (!axis.log || value > 0);
-}
-
-/// Where a value lies against the ends that an axis is given: -1 below, 1 beyond, 0 within.
-int side_of(const Axis& axis, double value) {
-  return value < axis.low ? -1 : value > axis.high ? 1 : 0;
-}
-
-/// Which of a series' points the axes cut off: each of single points, of curves the first of each
-/// stretch.
-std::vector<std::size_t> marked_beyond(const Axis& x, const Axis& y, const Series& series) {
-  const bool single =
-      series.mark == Mark::points || series.mark == Mark::line_points || series.mark == Mark::rings;
-  std::vector<std::size_t> marked;
-  int last = 0;
-  for (std::size_t i = 0; i < series.x.size(); ++i) {
-    if (!can_draw(x, series.x[i]) || !can_draw(y, series.y[i])) continue;
-    const int side = 3 * side_of(x, series.x[i]) + side_of(y, series.y[i]);
-    if (side != 0 && (single || side != last)) marked.push_back(i);
-    last = side;
-  }
-  return marked;
-}
-
-/// A triangle at the edge for each: x y and gnuplot's number of the mark, which points outwards.
-std::string edge_script(const Axis& x, const Axis& y, const Series& series) {
-  const auto held = [](const Axis& axis, double value) {
-    const int side = side_of(axis, value);
-    return csv_number(side < 0 ? axis.low : side > 0 ? axis.high : value);
-  };
-  std::string text;
-  for (const std::size_t i : marked_beyond(x, y, series)) {
-    const int up = side_of(y, series.y[i]);
-    text += fmt::format("{} {} {}\n", held(x, series.x[i]), held(y, series.y[i]),
-                        up > 0   ? 9
-                        : up < 0 ? 11
-                                 : 13);
-  }
-  return text;
-}
-
 // An end that is not given is gnuplot's, which ends a logarithmic axis at a power of ten; one with
 // ticks enough without ends beyond its data.
 std::string axis_script(const Axis& axis, char name, const Range& range) {
@@ -110,27 +69,47 @@ std::string axis_script(const Axis& axis, char name, const Range& range) {
   return text + ")\n";
 }
 
-/// One data block per series: x y lower upper. Bars of several series stand side by side.
-std::string data_script(const std::vector<Series>& all, const std::string& prefix) {
+/// Moves bars of several series apart, which would stand behind each other.
+std::vector<Series> side_by_side(std::vector<Series> all) {
   const auto bars =
       std::count_if(all.begin(), all.end(), [](const Series& s) { return s.mark == Mark::bars; });
-  std::string text;
   int bar = 0;
+  for (Series& series : all) {
+    if (series.mark != Mark::bars) continue;
+    const double shift =
+        (bar++ - 0.5 * static_cast<double>(bars - 1)) * 0.8 / static_cast<double>(bars);
+    for (double& x : series.x) x += shift;
+  }
+  return all;
+}
+
+/// One data block per series: x y lower upper. What has no place on the axis y is not a number, the limit of an
+/// interval the end that it lies beyond.
+std::string data_script(const Axis& y, const std::vector<Series>& all, const std::string& prefix) {
+  const auto limit = [&](double value) { return has_place(y, value) ? value : drawn_at(y, value); };
+  std::string text;
   for (std::size_t s = 0; s < all.size(); ++s) {
     const Series& series = all[s];
-    double shift = 0;
-    if (series.mark == Mark::bars)
-      shift = (bar++ - 0.5 * static_cast<double>(bars - 1)) * 0.8 / static_cast<double>(bars);
     text += fmt::format("${}{} << EOD\n", prefix, s);
     for (std::size_t i = 0; i < series.x.size(); ++i) {
-      const double low = series.lower.empty() ? series.y[i] : series.lower[i];
-      const double high = series.upper.empty() ? series.y[i] : series.upper[i];
-      text += fmt::format("{} {} {} {}\n", csv_number(series.x[i] + shift), csv_number(series.y[i]),
-                          csv_number(low), csv_number(high));
+      const double at = has_place(y, series.y[i]) ? series.y[i] : std::nan("");
+      const double low = series.lower.empty() ? at : limit(series.lower[i]);
+      const double high = series.upper.empty() ? at : limit(series.upper[i]);
+      text += fmt::format("{} {} {} {}\n",
+                          csv_number(std::isfinite(series.x[i]) ? series.x[i] : std::nan("")),
+                          csv_number(at), csv_number(low), csv_number(high));
     }
     if (series.x.empty()) text += "nan nan nan nan\n";
     text += "EOD\n";
   }
+  return text;
+}
+
+/// A mark at the edge for each that the axes cut off: x y and gnuplot's number of the mark.
+std::string edge_script(const Axis& x, const Axis& y, const Series& series) {
+  std::string text;
+  for (const EdgeMark& mark : edge_marks(x, y, series))
+    text += fmt::format("{} {} {}\n", csv_number(mark.x), csv_number(mark.y), mark.shape);
   return text;
 }
 
@@ -188,13 +167,15 @@ struct Graph {
 };
 
 std::string graph_script(const Graph& graph, const std::string& prefix) {
+  const Axis y_axis = with_end_for_limits(graph.y, graph.series);
+  const std::vector<Series> drawn = side_by_side(graph.series);
   const Range x = range_of(graph.x, graph.series, false);
-  const Range y = range_of(graph.y, graph.series, true);
-  std::string text = axis_script(graph.x, 'x', x) + axis_script(graph.y, 'y', y) +
-                     data_script(graph.series, prefix);
+  const Range y = range_of(y_axis, graph.series, true);
+  std::string text = axis_script(graph.x, 'x', x) + axis_script(y_axis, 'y', y) +
+                     data_script(y_axis, drawn, prefix);
   const auto has_points = [&](const Series& series) {
     for (std::size_t i = 0; i < series.x.size(); ++i)
-      if (can_draw(graph.x, series.x[i]) && can_draw(graph.y, series.y[i])) return true;
+      if (can_draw(graph.x, series.x[i]) && can_draw(y_axis, series.y[i])) return true;
     return false;
   };
   if (std::none_of(graph.series.begin(), graph.series.end(), has_points))
@@ -225,7 +206,7 @@ std::string graph_script(const Graph& graph, const std::string& prefix) {
   for (std::size_t s = 0; s < graph.series.size(); ++s) {
     const int colour = graph.series[s].colour < 0 ? static_cast<int>(s) : graph.series[s].colour;
     add(series_script(graph.series[s], fmt::format("${}{}", prefix, s), colour, bars));
-    const std::string edge = edge_script(graph.x, graph.y, graph.series[s]);
+    const std::string edge = edge_script(graph.x, y_axis, drawn[s]);
     if (edge.empty()) continue;
     text += fmt::format("${}e{} << EOD\n{}EOD\n", prefix, s, edge);
     add(fmt::format("${}e{} using 1:2:3 with points pt variable ps 0.9 lc rgb palette[{}] notitle",
@@ -265,35 +246,6 @@ std::string gnuplot_string(std::string_view text) {
 }
 
 std::string plain_label(std::string_view text) { return escaped(text, "\\^_{}@&~", "\\"); }
-
-std::string beyond_text(const Figure& figure) {
-  std::size_t beyond = 0, lost = 0;
-  const auto count = [&](const Axis& x, const Axis& y, const std::vector<Series>& all) {
-    for (const Series& series : all)
-      for (std::size_t i = 0; i < series.x.size(); ++i) {
-        if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
-        if (!can_draw(x, series.x[i]) || !can_draw(y, series.y[i]))
-          ++lost;
-        else if (side_of(x, series.x[i]) != 0 || side_of(y, series.y[i]) != 0)
-          ++beyond;
-      }
-  };
-  for (const Panel& panel : figure.panels) {
-    count(panel.x, panel.y, panel.series);
-    for (const Inset& inset : panel.insets) count(inset.x, inset.y, inset.series);
-  }
-  std::string text;
-  if (beyond > 0)
-    text += beyond == 1
-                ? " 1 point lies beyond the axes: marked at the edge."
-                : fmt::format(
-                      " {} points lie beyond the axes: each stretch of them is marked at the edge.",
-                      beyond);
-  if (lost > 0)
-    text += fmt::format(" {} point{} not positive and not on the logarithmic axis.", lost,
-                        lost == 1 ? " is" : "s are");
-  return text;
-}
 
 std::string panel_script(const Panel& panel, const std::string& output_file, int width,
                          int height) {

@@ -12,6 +12,7 @@
 #include "experiments/calibration/support/held_runs.hpp"
 #include "experiments/calibration/support/outcomes.hpp"
 #include "experiments/kit/measures.hpp"
+#include "experiments/kit/report/plot.hpp"
 #include "experiments/kit/summary.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
@@ -308,6 +309,11 @@ TEST_CASE("the chosen base is held against the better of the others, model by mo
   trials[12].outputs["methods"]["rts"]["log_z"] = 10 + 0.001;
   CHECK(claims_of(trials, "calibration/bases").at("K06 others").estimate ==
         Approx((3 + std::log2(50 / 0.05)) / 2).epsilon(1e-12));
+  const Summary off = made::sum_up("calibration/bases", trials);
+  const Figure& edge = made::figure_of(off, "bases");
+  CHECK(std::isinf(edge.panels[0].series.at(1).y.at(1)));
+  CHECK(edge.panels[0].series.at(1).x.at(1) == Approx(0.001).epsilon(1e-9));
+  CHECK(beyond_text(edge) == " 1 point lies beyond the axes: marked at the edge.");
 }
 
 TEST_CASE("runs from a base that is given are from that, those from none as the command line's") {

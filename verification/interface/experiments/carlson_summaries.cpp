@@ -9,8 +9,11 @@
 
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"
+#include "experiments/kit/csv.hpp"
+#include "experiments/kit/files.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
+#include "experiments/kit/report/plot.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/statistics/power.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
@@ -178,6 +181,33 @@ TEST_CASE("the figure of all methods ends each curve at its last RMSE, and names
   CHECK(made::count(row[7]) == 1);
   CHECK(made::count(row[8]) == 2);  // of three that would, the refused one does not count
   CHECK(made::count(row_of_method(table_of(summary, "errors"), "ais", 1)[8]) == 0);  // 20 nats off
+}
+
+TEST_CASE("figures that scripts draw count and mark what their axes cut off, as all figures do") {
+  // Gnuplot's marks 9 and 13, which it calls 8 and 12: a triangle that points up and a diamond.
+  const TemporaryFolder folder;
+  const auto picture = [&](const Figure& figure) {
+    write_text(folder.path() + "/" + figure.name + "-figure.csv", figure_csv(figure));
+    return draw_figure(figure, folder.path()).at(0);
+  };
+  std::vector<Trial> trials;
+  add_length(100, {{"rts", 0.4}, {"ais", 20}}, trials);
+  add_length(300, {{"rts", 0.1}, {"ais", 7}}, trials);
+  const auto figure_of = [](const std::string& id, const std::string& name, const auto& of) {
+    const Summary summary = made::sum_up(id, of);
+    return made::figure_of(summary, name);
+  };
+  const Figure beyond = figure_of("carlson2016/enumerable", "rmse-mnist-20", trials);
+  trials.erase(trials.begin(), trials.begin() + 3);
+  const Figure within = figure_of("carlson2016/enumerable", "rmse-mnist-20", trials);
+  CHECK(beyond_text(within).empty());
+  CHECK_THAT(picture(within), !Catch::Contains("gpPt8' transform"));
+  CHECK(beyond_text(beyond) == " 1 point lies beyond the axes: marked at the edge.");
+  CHECK_THAT(picture(beyond), Catch::Contains("gpPt8' transform"));
+  // Of ais half of the intervals hold the truth; the axis of shares begins at 0.8.
+  const Figure coverage = figure_of("carlson2016/coverage", "coverage", covered_estimates());
+  CHECK(beyond_text(coverage) == " 1 point lies beyond the axes: marked at the edge.");
+  CHECK_THAT(picture(coverage), Catch::Contains("gpPt12' transform"));
 }
 
 TEST_CASE("the figure of all methods tells the widest interval of its points, not one of them") {

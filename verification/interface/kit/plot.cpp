@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <string>
 
 #include "experiments/kit/printable.hpp"
@@ -130,6 +131,74 @@ TEST_CASE("points beyond an axis are marked at its edge and counted, none is dro
   CHECK_THAT(panel_script(figure.panels[0], "f.svg", 600, 360), !Catch::Contains("$de0"));
   figure.panels[0].y.log = true;
   CHECK(beyond_text(figure) == " 2 points are not positive and not on the logarithmic axis.");
+}
+
+TEST_CASE(
+    "the interval of a point within the axes that reaches beyond them is counted and marked") {
+  Figure figure{.name = "f", .caption = "c"};
+  figure.panels.push_back({.x = {.label = "x"},
+                           .y = {.label = "y", .low = 0, .high = 1},
+                           .series = {{.label = "s",
+                                       .x = {1, 2, 3, 4},
+                                       .y = {0.5, 0.9, 0.2, 3},
+                                       .lower = {0.4, 0.8, -0.1, 2},
+                                       .upper = {0.6, 1.2, 1.1, 4},
+                                       .mark = Mark::points}}});
+  // Of the fourth the point itself lies beyond.
+  CHECK(beyond_text(figure) ==
+        " 1 point lies beyond the axes: marked at the edge."
+        " 2 intervals reach beyond the axes: hollow marks at the edge.");
+  const auto script = [&] { return panel_script(figure.panels[0], "f.svg", 600, 360); };
+  CHECK_THAT(script(), Catch::Contains("$de0 << EOD\n4 1 9\n3 0 10\n2 1 8\n3 1 8\nEOD"));
+  figure.panels[0].series[0].mark = Mark::line;  // a band: once where it leaves
+  CHECK_THAT(script(), Catch::Contains("$de0 << EOD\n4 1 9\n3 0 10\n2 1 8\nEOD"));
+  figure.panels[0].series[0].upper[1] = 1 + 1e-12;  // rounding
+  figure.panels[0].series[0].upper[2] = 1;
+  CHECK_THAT(beyond_text(figure), Catch::EndsWith("1 interval reaches beyond the axes: a hollow "
+                                                  "mark at the edge."));
+}
+
+TEST_CASE("an interval that reaches to zero ends at the least value of a logarithmic axis") {
+  Figure figure{.name = "f", .caption = "c"};
+  figure.panels.push_back({.x = {.label = "x"},
+                           .y = {.label = "y", .log = true},
+                           .series = {{.label = "s",
+                                       .x = {1, 2},
+                                       .y = {5, 4},
+                                       .lower = {0, 2},
+                                       .upper = {6, 5},
+                                       .mark = Mark::points}}});
+  CHECK(beyond_text(figure) == " 1 interval reaches beyond the axes: a hollow mark at the edge.");
+  CHECK_THAT(
+      panel_script(figure.panels[0], "f.svg", 600, 360),
+      Catch::Contains("EOD\n1 5 2 6\n2 4 2 5\nEOD") && Catch::Contains("$de0 << EOD\n1 2 10\nEOD"));
+}
+
+TEST_CASE(
+    "an infinite value stands at the end that its axis is given, and is counted without one") {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  Figure figure{.name = "f", .caption = "c"};
+  figure.panels.push_back(
+      {.x = {.label = "x"},
+       .y = {.label = "y", .log = true, .low = 0.05, .high = 50},
+       .series = {{.label = "s", .x = {1, 2, 3}, .y = {1, kInfinite, 0}, .mark = Mark::points}}});
+  CHECK(beyond_text(figure) ==
+        " 2 points lie beyond the axes: each stretch of them is marked at the edge.");
+  CHECK_THAT(panel_script(figure.panels[0], "f.svg", 600, 360),
+             Catch::Contains("EOD\n1 1 1 1\n2 nan nan nan\n3 nan nan nan\nEOD") &&
+                 Catch::Contains("$de0 << EOD\n2 50 9\n3 0.05 11\nEOD"));
+  figure.panels[0].y = {.label = "y"};
+  CHECK(beyond_text(figure) == " 1 point is infinite and not on the axis.");
+}
+
+TEST_CASE("a bar that is cut off is marked where it stands beside the others") {
+  // Two series: bars 0.4 wide, 0.2 to the left and to the right.
+  Panel panel{.x = {.label = "x"}, .y = {.label = "y", .low = 0, .high = 2}};
+  for (const char* label : {"a", "b"})
+    panel.series.push_back({.label = label, .x = {1, 2}, .y = {3, 4}, .mark = Mark::bars});
+  CHECK_THAT(panel_script(panel, "f.svg", 600, 360),
+             Catch::Contains("$de0 << EOD\n0.8 2 9\n1.8 2 9\nEOD") &&
+                 Catch::Contains("$de1 << EOD\n1.2 2 9\n2.2 2 9\nEOD"));
 }
 
 TEST_CASE("a line is made printable by its controls and by what is no UTF-8, and by nothing else") {
