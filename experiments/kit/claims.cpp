@@ -12,6 +12,7 @@
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/experiment.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/results.hpp"
 #include "experiments/kit/run/reference.hpp"
 
 namespace boltzmark::experiments {
@@ -91,6 +92,24 @@ class Fields {
     }
     return all;
   }
+  /// Reads the optional array of tables `key` of inputs; an array among them stands for each of its values.
+  std::vector<Json> inputs(std::string_view key) const {
+    std::vector<Json> all;
+    for (const toml::table* table : tables(key)) {
+      std::vector<Json> cells{Json::object()};
+      for (const auto& [name, node] : *table) {
+        std::vector<Json> next;
+        for (const Json& value : values_of(key, node))
+          for (Json cell : cells) {
+            cell[std::string(name.str())] = value;
+            next.push_back(std::move(cell));
+          }
+        cells = std::move(next);
+      }
+      all.insert(all.end(), cells.begin(), cells.end());
+    }
+    return all;
+  }
   Test test() const {
     const std::string name = text("test");
     for (const auto& [known, test] : kTests)
@@ -101,6 +120,21 @@ class Fields {
   }
 
  private:
+  std::vector<Json> values_of(std::string_view key, const toml::node& node) const {
+    std::vector<Json> all;
+    if (const toml::array* array = node.as_array())
+      for (const toml::node& value : *array) all.push_back(value_of(key, value));
+    else
+      all.push_back(value_of(key, node));
+    return all;
+  }
+  Json value_of(std::string_view key, const toml::node& node) const {
+    if (const auto text = node.value_exact<std::string>()) return *text;
+    if (const auto whole = node.value_exact<std::int64_t>()) return *whole;
+    if (const auto real = node.value_exact<double>()) return *real;
+    fail(fmt::format("{} is wrong", key), "must have texts, numbers or arrays of them");
+  }
+
   std::string file_, place_;
   const toml::table& table_;
 };
@@ -137,8 +171,8 @@ Claim read_claim(const std::string& file, const toml::table& table) {
   const std::string name = table["id"].value_or(std::string("a claim without id"));
   const Fields fields(file, name, table,
                       {"id", "kind", "statement", "statistic", "test", "threshold", "tolerance",
-                       "parts", "where", "published", "note", "to_decide", "experiments", "checks",
-                       "registered", "digest", "change"});
+                       "parts", "where", "published", "note", "to_decide", "cells", "experiments",
+                       "checks", "registered", "digest", "change"});
   Claim claim{.id = fields.text("id"),
               .statement = fields.text("statement"),
               .statistic = fields.text("statistic"),
@@ -146,6 +180,7 @@ Claim read_claim(const std::string& file, const toml::table& table) {
               .published = fields.text_or_empty("published"),
               .note = fields.text_or_empty("note"),
               .to_decide = fields.text_or_empty("to_decide"),
+              .cells = fields.inputs("cells"),
               .experiments = fields.texts("experiments"),
               .registered = fields.text_or_empty("registered"),
               .digest = fields.named_texts("digest")};
@@ -168,6 +203,12 @@ Claim read_claim(const std::string& file, const toml::table& table) {
 }
 
 }  // namespace
+
+bool judges(const Claim& claim, const Json& inputs) {
+  return claim.cells.empty() ||
+         std::any_of(claim.cells.begin(), claim.cells.end(),
+                     [&](const Json& cell) { return matches(inputs, cell); });
+}
 
 ClaimFile read_claims(const std::string& path) {
   toml::table root;

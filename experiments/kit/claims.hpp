@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "experiments/kit/experiment.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
-
-struct Experiment;
 
 /// What a claim asserts about its statistic s.
 ///   less s < t, greater s > t, at_most s <= t, at_least s >= t, equal s = t; contains: the 95 %
@@ -71,7 +70,10 @@ struct Claim {
   std::string where;
   std::string published = {};
   std::string note = {};
-  std::string to_decide = {};  ///< what it waits for; empty: its experiments' missing trials
+  /// What it waits for beside the trials that are planned; empty: they are to decide it.
+  std::string to_decide = {};
+  /// Inputs of the trials that judge it, each as Results::where takes them; none: all of its experiments' may.
+  std::vector<Json> cells = {};
   std::vector<std::string> experiments;   ///< ids of those that measure it
   std::vector<std::string> checks = {};   ///< "name/subject" of the exact checks that speak of it
   std::string registered = {};            ///< parent of the commit that fixed it first
@@ -88,7 +90,10 @@ struct ClaimFile {
   std::vector<Claim> claims = {};
 };
 
-/// Reads a claims file.
+/// Tells whether a trial of these inputs is among those that judge a claim, as far as its cells say.
+bool judges(const Claim& claim, const Json& inputs);
+
+/// Reads a claims file. A cell's value that is an array stands for each of its values.
 /// Throws  DataError on bad TOML, an unknown key, kind or test, a missing field or a repeated id
 ClaimFile read_claims(const std::string& path);
 
@@ -105,6 +110,12 @@ void check_experiments(const ClaimFile& file, const std::vector<Experiment>& all
 ///   undecided; undecided too if the estimate lies on the other side of the threshold than its
 ///   p-value says.
 Verdict judge(const ClaimPart& part, char kind, const Measure& measure);
+
+/// Estimates how many times as many repeats would decide a part, were its estimate to stay and its interval to shrink
+/// as one over the root of their number; a p-value is not asked, for it would change too.
+/// Returns  NaN where no number of up to a thousand times as many would, or the interval does not hold the estimate
+/// within it, and so is none that shrinks in that way
+double times_as_many(const ClaimPart& part, char kind, const Measure& measure);
 
 /// A part with its measures, judged.
 struct JudgedPart {

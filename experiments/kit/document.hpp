@@ -10,6 +10,12 @@
 
 namespace boltzmark::experiments {
 
+/// A planned trial that is not finished.
+struct OpenTrial {
+  Json inputs;
+  double seconds = 0;  ///< as estimated of 2 cores
+};
+
 /// One experiment of a report.
 struct Section {
   const Experiment* experiment = nullptr;
@@ -17,9 +23,9 @@ struct Section {
   std::map<std::string, std::vector<std::string>> pictures = {};  ///< figure's name -> SVG texts
   std::vector<std::string> problems = {};  ///< what could not be summarised or drawn
   std::size_t planned = 0, finished = 0, stale = 0;
-  std::string run = {};     ///< what was run, by run_text
-  double seconds_open = 0;  ///< of its trials that are not finished, as estimated of 2 cores
-  double seconds = 0;       ///< of its finished trials, summed
+  std::string run = {};  ///< what was run, by run_text
+  std::vector<OpenTrial> open = {};
+  double seconds = 0;                               ///< of its finished trials, summed
   std::map<std::string, std::size_t> origins = {};  ///< "revision 1a2b, AVX2" -> trials
 };
 

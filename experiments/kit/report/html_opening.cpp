@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/report/html_parts.hpp"
@@ -42,17 +45,6 @@ std::string signs_html(const Document& document, const Experiment& experiment) {
   return text;
 }
 
-/// What an experiment's trials at paper size that this report lacks take, as they are estimated.
-double seconds_open(const Document& document, const std::string& id) {
-  for (const Section& section : document.sections)
-    if (section.experiment->id == id)
-      return document.profile == Profile::paper ? section.seconds_open
-                                                : section.experiment->seconds.paper;
-  for (const Experiment* missing : document.missing)
-    if (missing->id == id) return missing->seconds.paper;
-  return 0;
-}
-
 /// The experiments that make the trials of those that a claim names, each once.
 std::set<std::string> makers_of(const Document& document, const Claim& claim) {
   std::set<std::string> makers(claim.experiments.begin(), claim.experiments.end());
@@ -62,16 +54,77 @@ std::set<std::string> makers_of(const Document& document, const Claim& claim) {
   return makers;
 }
 
-/// What an open claim waits for.
-std::string cost_text(const Document& document, const Claim& claim) {
-  if (!claim.to_decide.empty()) return claim.to_decide;
+/// What profile paper has still to run of the trials that judge a claim.
+struct OpenCost {
+  std::size_t trials = 0;  ///< of experiments that this report of profile paper shows
   double seconds = 0;
-  for (const std::string& id : makers_of(document, claim)) seconds += seconds_open(document, id);
-  if (seconds == 0) return "every planned trial was run: more repeats than planned";
-  return fmt::format("profile paper, {} on 2 cores{}", about_text(seconds),
-                     claim.experiments.size() > 1 || document.profile != Profile::paper
-                         ? ""
-                         : " for what " + claim.experiments[0] + " lacks");
+  bool whole = false;  ///< an experiment is taken whole, for the report does not know its trials
+};
+
+OpenCost open_cost(const Document& document, const Claim& claim) {
+  OpenCost cost;
+  const std::set<std::string> makers = makers_of(document, claim);
+  for (const Section& section : document.sections)
+    if (document.profile == Profile::paper && makers.contains(section.experiment->id))
+      for (const OpenTrial& trial : section.open)
+        if (judges(claim, trial.inputs)) {
+          ++cost.trials;
+          cost.seconds += trial.seconds;
+        }
+  for (const Experiment* experiment : all_experiments(document)) {
+    const bool missing =
+        std::count(document.missing.begin(), document.missing.end(), experiment) > 0;
+    if (!makers.contains(experiment->id) || (document.profile == Profile::paper && !missing))
+      continue;
+    cost.seconds += experiment->seconds.paper;
+    cost.whole = true;
+  }
+  return cost;
+}
+
+/// What would decide a claim of which every trial that is planned was run.
+std::string more_text(const JudgedClaim& claim) {
+  const std::string run = "every trial planned for it was run: ";
+  double most = 0;
+  std::int64_t n = 0;
+  bool known = true, decidable = false, measured = true;
+  for (const JudgedPart& part : claim.parts) {
+    measured = measured && !part.measures.empty();
+    for (const Measure& measure : part.measures) {
+      if (judge(part.part, claim.claim.kind, measure) != Verdict::undecided) continue;
+      decidable = decidable || measure.decidable;
+      const double times = times_as_many(part.part, claim.claim.kind, measure);
+      known = known && !std::isnan(times);
+      if (!(times > most)) continue;
+      most = times;
+      n = measure.n;
+    }
+  }
+  if (measured && !decidable) return run + "its note says why they do not decide it";
+  if (!measured || !known) return run + "more of them than are planned";
+  return run +
+         fmt::format(
+             "about {:.{}f} times as many repeats (n = {} now), if the estimate stays as it is",
+             most, most < 10 ? 1 : 0, n);
+}
+
+/// What an open claim waits for.
+std::string cost_text(const Document& document, const JudgedClaim& judged) {
+  const Claim& claim = judged.claim;
+  const OpenCost cost = open_cost(document, claim);
+  const std::string time = about_text(cost.seconds) + " on 2 cores";
+  const std::string trials =
+      cost.trials == 1 ? "the trial that judges it and is not there"
+                       : fmt::format("the {} trials that judge it and are not there", cost.trials);
+  const bool counted = !claim.cells.empty() && cost.trials > 0 && !cost.whole;
+  if (!claim.to_decide.empty())
+    return claim.to_decide + (counted ? fmt::format("; besides {}, {}", trials, time) : "");
+  if (cost.seconds == 0) return more_text(judged);
+  if (document.profile != Profile::paper) return "profile paper, " + time;
+  if (counted) return fmt::format("profile paper, {} for {}", time, trials);
+  return fmt::format("profile paper, {} for what {} lack{}, of which it may need a part", time,
+                     fmt::join(claim.experiments, " and "),
+                     claim.experiments.size() > 1 ? "" : "s");
 }
 
 std::string claim_item(const Document& document, const PaperVerdicts& paper,
@@ -81,7 +134,7 @@ std::string claim_item(const Document& document, const PaperVerdicts& paper,
                                  html_escape(claim.claim.id), html_escape(claim.claim.statement));
   if (claim.verdict == Verdict::undecided)
     text += fmt::format(" <span class=\"where\">To decide it: {}.</span>",
-                        html_escape(cost_text(document, claim.claim)));
+                        html_escape(cost_text(document, claim)));
   return text + "</li>\n";
 }
 

@@ -81,7 +81,7 @@ Section make_section(const Experiment& experiment, const PlannedExperiment& plan
                   .stale = plan.stale,
                   .run = run_text(results)};
   for (const PlannedTrial& trial : plan.trials)
-    if (!trial.finished) section.seconds_open += trial.seconds;
+    if (!trial.finished) section.open.push_back({trial.key.inputs, trial.seconds});
   note_origins(section, results);
   try {
     experiment.summarise(results, section.summary);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/claims.hpp"
@@ -101,6 +102,26 @@ Verdict judge(const ClaimPart& part, char kind, const Measure& measure) {
     return Verdict::undecided;
   }
   return judge_interval(part, measure.lower, measure.upper);
+}
+
+double times_as_many(const ClaimPart& part, char kind, const Measure& measure) {
+  constexpr double kMost = 1000, kNone = std::numeric_limits<double>::quiet_NaN();
+  const auto decides = [&](double times) {
+    Measure more = measure;
+    more.p_value = kNone;
+    const double width = 1 / std::sqrt(times);
+    more.lower = measure.estimate + width * (measure.lower - measure.estimate);
+    more.upper = measure.estimate + width * (measure.upper - measure.estimate);
+    return judge(part, kind, more) != Verdict::undecided;
+  };
+  const bool within = measure.lower < measure.estimate && measure.estimate < measure.upper;
+  if (!within || decides(1) || !decides(kMost)) return kNone;
+  double low = 1, high = kMost;
+  while (high > 1.001 * low) {
+    const double middle = std::sqrt(low * high);
+    (decides(middle) ? high : low) = middle;
+  }
+  return high;
 }
 
 bool JudgedClaim::measured() const {

@@ -203,6 +203,31 @@ TEST_CASE("the README of the committed results counts the trials that are there"
   }
 }
 
+TEST_CASE("a claim that names cells is judged by their trials as by all of its experiments") {
+  for (const ClaimFile& file : read_all_claims())
+    for (const Claim& claim : file.claims) {
+      if (claim.cells.empty()) continue;
+      INFO(file.paper << " " << claim.id);
+      std::size_t planned = 0;
+      for (const Experiment& experiment : experiments()) {
+        if (std::count(claim.experiments.begin(), claim.experiments.end(), experiment.id) == 0)
+          continue;
+        const Experiment& maker = maker_of_trials(experiments(), experiment);
+        for (const Json& inputs : maker.trials(Profile::paper))
+          planned += judges(claim, inputs) ? 1 : 0;
+        const auto all = read_reference(fixture_path(maker));
+        auto named = all;
+        std::erase_if(named,
+                      [&](const auto& trial) { return !judges(claim, trial.second.inputs); });
+        const auto by_all = measure_digests(experiment, all),
+                   by_named = measure_digests(experiment, named);
+        REQUIRE(by_all.count(claim.id) == by_named.count(claim.id));
+        if (by_all.count(claim.id) > 0) CHECK(by_named.at(claim.id) == by_all.at(claim.id));
+      }
+      CHECK(planned > 0);
+    }
+}
+
 TEST_CASE("a claim's digest follows what is judged and not what is said beside it") {
   const std::string digest = text_digest(toy_claim());
   Claim claim = toy_claim();
@@ -272,8 +297,20 @@ TEST_CASE("a claims file tells when a claim was registered and how it changed") 
   REQUIRE(claim.changes.size() == 1);
   CHECK(claim.changes[0].before == "b");
   CHECK(claim.changes[0].replaced == Digests{{"text", "00"}});
-  for (const char* bad : {"digest = \"11\"\n", "digest = { text = 1 }\n",
-                          "[[claim.change]]\nrevision = \"abcdef1\"\n"}) {
+  CHECK(claim.cells.empty());
+  write_text(path, head +
+                       "cells = [{ method = [\"a\", \"b\"], sweeps = [10, 20], rate = 0.5 }, "
+                       "{ method = \"c\" }]\n");
+  const Claim celled = read_claims(path).claims.at(0);
+  CHECK(celled.cells.size() == 5);
+  CHECK(judges(celled, {{"method", "b"}, {"sweeps", 10}, {"rate", 0.5}, {"repeat", 3}}));
+  CHECK(judges(celled, {{"method", "c"}, {"sweeps", 30}}));
+  CHECK_FALSE(judges(celled, {{"method", "b"}, {"sweeps", 30}, {"rate", 0.5}}));
+  CHECK_FALSE(judges(celled, {{"method", "b"}, {"sweeps", 10}}));
+  CHECK(judges(claim, {{"method", "d"}}));
+  for (const char* bad :
+       {"cells = [{ a = true }]\n", "cells = \"a\"\n", "digest = \"11\"\n",
+        "digest = { text = 1 }\n", "[[claim.change]]\nrevision = \"abcdef1\"\n"}) {
     write_text(path, head + bad);
     CHECK_THROWS_AS(read_claims(path), DataError);
   }

@@ -183,6 +183,44 @@ TEST_CASE("an open claim waits for the trials that are missing, or for what it s
   claims.claims[1].to_decide = "longer chains";
   CHECK_THAT(page(), Catch::Contains("To decide it: longer chains.") &&
                          !Catch::Contains("for what toy/one lacks"));
+  // Of 12 trials six cost 1 and six 3: of two hours 900 s each of the latter.
+  claims.claims[1].cells = {Json{{"size", "large"}, {"repeat", 0}}, Json{{"size", "small"}}};
+  CHECK_THAT(page(),
+             Catch::Contains("To decide it: longer chains; besides the trial that judges it "
+                             "and is not there, about 15 min"));
+  claims.claims[1].to_decide = "";
+  CHECK_THAT(page(), Catch::Contains("for the trial that judges it and is not there."));
+  claims.claims[1].cells = {Json{{"size", "large"}}};
+  CHECK_THAT(page(), Catch::Contains("profile paper, about 1 h 30 min on 2 cores for the 6 trials "
+                                     "that judge it and are not there."));
+}
+
+TEST_CASE(
+    "where every trial of an open claim was run its interval says how many more would decide") {
+  const TemporaryFolder out;
+  auto toys = many_toys();
+  // Small: above 0 if 0.4 shrinks to 0.2; large: if 0.3 does to 0.1, of 20 the ninefold.
+  Measure small{.claim = "T02", .part = "small", .estimate = 0.2, .lower = -0.2, .upper = 0.6};
+  Measure large{.claim = "T02", .part = "large", .estimate = -0.1, .lower = -0.7, .upper = 0.2};
+  small.n = 40;
+  large.n = 20;
+  toys[0].summarise = [&](const Results&, Summary& summary) {
+    summary.add(small);
+    summary.add(large);
+  };
+  const auto cost = [&] {
+    reproduce({.ids = {"toy/one"}, .profile = Profile::paper, .out = out.path(), .quiet = true},
+              toys, {toy_claims()});
+    const std::string page = read_text(out.path() + "/paper/report/index.html");
+    return text_between(text_between(page, "#claim-T02\">", "</li>"), "To decide it: ", ".</");
+  };
+  CHECK(cost() ==
+        "every trial planned for it was run: about 9.0 times as many repeats (n = 20 now), "
+        "if the estimate stays as it is");
+  large.decidable = false;
+  CHECK(cost() == "every trial planned for it was run: more of them than are planned");
+  small.decidable = false;
+  CHECK(cost() == "every trial planned for it was run: its note says why they do not decide it");
 }
 
 TEST_CASE(

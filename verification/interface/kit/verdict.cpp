@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -29,6 +30,30 @@ TEST_CASE("a direction is reproduced, not reproduced or undecided as its interva
   CHECK(decide(Test::less, 0, interval(-0.3, -0.1)) == Verdict::reproduced);
   CHECK(decide(Test::less, 0, interval(0.1, 0.3)) == Verdict::not_reproduced);
   CHECK(decide(Test::less, 0, interval(-0.1, 0.3)) == Verdict::undecided);
+}
+
+TEST_CASE(
+    "repeats that decide are as many times as many as the square of what the interval shrinks by") {
+  const auto times = [](Test test, double threshold, double tolerance, Measure measure) {
+    return times_as_many({.test = test, .threshold = threshold, .tolerance = tolerance}, 'D',
+                         measure);
+  };
+  const Measure wide = interval(-0.2, 0.6);  // 0.2, to either side 0.4
+  CHECK(times(Test::greater, 0, 0, wide) == Approx(4).epsilon(2e-3));
+  CHECK(times(Test::greater, 0.3, 0, wide) == Approx(16).epsilon(2e-3));  // not reproduced then
+  CHECK(times(Test::equivalent, 0.2, 0.2, wide) == Approx(4).epsilon(2e-3));
+  Measure by_ranks = wide;
+  by_ranks.p_value = 0.2;
+  CHECK(times(Test::greater, 0, 0, by_ranks) == Approx(4).epsilon(2e-3));
+  // Never, decided already, at an end of its interval, and not to be decided.
+  CHECK(std::isnan(times(Test::greater, 0.2, 0, wide)));
+  CHECK(std::isnan(times(Test::greater, -1, 0, wide)));
+  Measure none = wide;
+  none.estimate = none.lower;
+  CHECK(std::isnan(times(Test::greater, 0, 0, none)));
+  Measure refused = wide;
+  refused.decidable = false;
+  CHECK(std::isnan(times(Test::greater, 0, 0, refused)));
 }
 
 TEST_CASE("an interval that touches the threshold decides only where equality is allowed") {
