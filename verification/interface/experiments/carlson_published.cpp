@@ -35,25 +35,10 @@ std::vector<Trial> published_runs(const char* method, int sweeps, double bias, d
   return trials;
 }
 
-/// A data folder that has the published RBM, of which plans ask no more than that it is there.
-class PublishedRbmFolder {
- public:
-  PublishedRbmFolder() {
-    write_text(folder_ / kPublishedCd25File, "");
-    set_data_folders({folder_.path()});
-  }
-  ~PublishedRbmFolder() { set_data_folders({}); }
-  PublishedRbmFolder(const PublishedRbmFolder&) = delete;
-  PublishedRbmFolder& operator=(const PublishedRbmFolder&) = delete;
-
- private:
-  TemporaryFolder folder_;
-};
-
 /// How many trials of "cd25" are planned, by their method and length.
 std::map<std::string, int> planned_on_published(const std::string& id) {
   const Experiment& experiment = made::find_experiment(id);
-  const PublishedRbmFolder folder;
+  const made::PublishedRbmFolder folder;
   std::map<std::string, int> counts;
   for (const Json& trial : experiment.trials(Profile::paper)) {
     if (trial.value("model", "") != "cd25") continue;

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/random/key.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/kit/files.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/run/interrupt.hpp"
 #include "experiments/kit/run/trial_checkpoint.hpp"
@@ -97,6 +100,21 @@ inline const Figure& figure_of(const Summary& summary, const std::string& name) 
 const Table& table_of(Summary&&, const std::string& name) = delete;
 const Figure& figure_of(Summary&&, const std::string& name) = delete;
 const Measure& measure_of(Summary&&, const std::string& claim, const std::string& part) = delete;
+
+/// A data folder that has the published RBM, of which plans ask no more than that it is there.
+class PublishedRbmFolder {
+ public:
+  PublishedRbmFolder() {
+    write_text(folder_ / kPublishedCd25File, "");
+    set_data_folders({folder_.path()});
+  }
+  ~PublishedRbmFolder() { set_data_folders({}); }
+  PublishedRbmFolder(const PublishedRbmFolder&) = delete;
+  PublishedRbmFolder& operator=(const PublishedRbmFolder&) = delete;
+
+ private:
+  TemporaryFolder folder_;
+};
 
 /// All paragraphs, one after the other.
 inline std::string notes_of(const Summary& summary) {
