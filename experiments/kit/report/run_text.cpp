@@ -84,8 +84,12 @@ std::string missing_text(const Cells& run, const Cells& planned) {
       continue;
     }
     std::vector<std::string> named;
-    for (const auto& [key, value] : cell.items())
-      if (values.at(key).size() > 1) named.push_back(key + " " + value_text(value));
+    for (const auto& [key, value] : cell.items()) {
+      const bool in_all =
+          std::all_of(planned.begin(), planned.end(),
+                      [&key = key](const auto& other) { return other.first.contains(key); });
+      if (values.at(key).size() > 1 || !in_all) named.push_back(key + " " + value_text(value));
+    }
     missing.push_back(fmt::format("{}", fmt::join(named, ", ")));
   }
   if (missing.empty()) return "";

@@ -127,7 +127,7 @@ const Claim* find_claim(const ClaimFile& file, const std::string& id) {
 
 std::string counts_path() { return source_path("reports/reference/README.md"); }
 
-constexpr const char* kFirstCount = "- `calibration/bases`: ";
+constexpr const char* kFirstCount = "- `bruegge2013/appendix`: ";
 
 /// What the committed trials of an experiment are, against its plan at the paper's size.
 std::string count_line(const Experiment& experiment, const std::map<std::string, Trial>& kept) {
@@ -140,9 +140,10 @@ std::string count_line(const Experiment& experiment, const std::map<std::string,
                                    [](const Trial& trial) { return is_clean(trial.revision); });
   const std::size_t others = kept.size() - finished.size();
   std::string told = run_text({Profile::paper, planned, finished});
-  told.insert(told.find(": "),
-              fmt::format(", {} clean{}", clean,
-                          others > 0 ? fmt::format(", and {} that no plan has", others) : ""));
+  told.insert(
+      std::min(told.find(": "), told.size() - 1),  // or before the end, where none is planned
+      fmt::format(", {} clean{}", clean,
+                  others > 0 ? fmt::format(", and {} that no plan has", others) : ""));
   return fmt::format("- `{}`: {}\n", experiment.id, told);
 }
 

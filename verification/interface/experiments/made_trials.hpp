@@ -101,12 +101,14 @@ const Table& table_of(Summary&&, const std::string& name) = delete;
 const Figure& figure_of(Summary&&, const std::string& name) = delete;
 const Measure& measure_of(Summary&&, const std::string& claim, const std::string& part) = delete;
 
-/// A data folder that has the published RBM, of which plans ask no more than that it is there.
+/// A data folder that has the published RBM, of which plans ask no more than that it is there, before the others.
 class PublishedRbmFolder {
  public:
   PublishedRbmFolder() {
     write_text(folder_ / kPublishedCd25File, "");
-    set_data_folders({folder_.path()});
+    std::vector<std::string> folders = data_folders();
+    folders.insert(folders.begin(), folder_.path());
+    set_data_folders(std::move(folders));
   }
   ~PublishedRbmFolder() { set_data_folders({}); }
   PublishedRbmFolder(const PublishedRbmFolder&) = delete;
