@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "verification/checks/asymptotic.hpp"
 #include "boltzmark/exact/spectrum/connectivity.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
+#include "verification/checks/asymptotic.hpp"
 
 namespace boltzmark::experiments::bruegge2013_random_scan {
 namespace {

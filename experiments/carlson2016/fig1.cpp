@@ -12,7 +12,7 @@ namespace {
 
 constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 12, .paper = 100};
 constexpr PerProfile<int> kIterations{.smoke = 2, .quick = 10, .paper = 10};
-// Of each way, on the published RBM: of those before earlier forms of C08's statistic were chosen.
+// Of each way, on the published RBM: by repeats 1 to 8 the form of C08's statistic was chosen.
 constexpr int kFirstPublishedRepeat = 9, kLastPublishedRepeat = 28;
 constexpr int kPublishedIterations = 50;    // on which ten do not settle
 constexpr double kPublishedLogZ1 = 126.82;  // without 10 log 2 for the hidden units

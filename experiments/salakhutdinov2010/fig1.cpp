@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "verification/checks/partition.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/layers_diagram.hpp"
+#include "verification/checks/partition.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_fig1 {
 namespace {

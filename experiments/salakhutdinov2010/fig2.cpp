@@ -4,9 +4,9 @@
 #include <array>
 #include <numeric>
 
-#include "verification/checks/partition.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
+#include "verification/checks/partition.hpp"
 #include "verification/checks/two_spins.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_fig2 {

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "boltzmark/core/parallel.hpp"
-#include "verification/checks/partition.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/salakhutdinov2010/support/convergence.hpp"
+#include "verification/checks/partition.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_weights {
 namespace {

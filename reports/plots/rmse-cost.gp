@@ -28,7 +28,7 @@ set ytics (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 unset key
 at_end(x) = x == sweeps_max
 shown(y) = y > cut ? cut : y
-plot for [c = 0:curves - 1] data_file using (int($1) == c ? $4 : NaN):(shown($5)) every ::1 \
+plot for [c = 0:curves - 1] data_file using (int($1) == c ? $4 : NaN):5 every ::1 \
        with lines lw 1.5 dt dash(c) lc rgb palette[colours[c + 1]], \
      for [c = 0:curves - 1] data_file using (int($1) == c ? $4 : NaN):(shown($5)):($5 > y_high ? 0.9 : 0.4): \
        ($5 > y_high ? 9 : 7) every ::1 with points pt variable ps variable lc rgb palette[colours[c + 1]], \

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "verification/checks/asymptotic.hpp"
 #include "boltzmark/exact/spectrum/spectrum.hpp"
+#include "verification/checks/asymptotic.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/subjects.hpp"
 

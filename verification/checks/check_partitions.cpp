@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
-#include "verification/checks/partition.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/partition.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/two_spins.hpp"
 #include "verification/checks/worst.hpp"

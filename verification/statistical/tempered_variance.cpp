@@ -2,11 +2,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "verification/checks/asymptotic.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 #include "peaked_model.hpp"
+#include "verification/checks/asymptotic.hpp"
 #include "verification/checks/tempered_moments.hpp"
 
 using namespace boltzmark;

@@ -31,8 +31,8 @@ void add_initial_occupancies(const Results& results, Summary& summary);
 /// Tabulates how the ways to start an iteration do on the published RBM.
 Table restart_table(const Results& results);
 /// Measures a part of C08: the mean over iterations of log error, errors below 0.1 nats being taken as that, less that
-/// of another way, of pairs of one number of repeat; against the way with the largest such difference. Nothing is
-/// added where a way has fewer than two pairs.
+/// of another way, of pairs of one number of repeat: of three such intervals the largest estimate and limits, so that
+/// ours is best only where it is surely better than each. Nothing is added where a way has fewer than two pairs.
 void add_initial_restarts(const Results& results, const std::string& part, Summary& summary);
 
 }  // namespace boltzmark::experiments

@@ -101,11 +101,11 @@ std::string more_text(const JudgedClaim& claim) {
     }
   }
   if (measured && !decidable) return run + "its note says why they do not decide it";
-  if (!measured || !known) return run + "more of them than are planned";
+  constexpr double kSensible = 100;
+  if (!measured || !known || most > kSensible) return run + "more of them than are planned";
   return run +
-         fmt::format(
-             "about {:.{}f} times as many repeats (n = {} now), if the estimate stays as it is",
-             most, most < 10 ? 1 : 0, n);
+         fmt::format("about {:.{}f} times so large an n ({} now), if the estimate stays as it is",
+                     most, most < 10 ? 1 : 0, n);
 }
 
 /// What an open claim waits for.
@@ -121,7 +121,7 @@ std::string cost_text(const Document& document, const JudgedClaim& judged) {
     return claim.to_decide + (counted ? fmt::format("; besides {}, {}", trials, time) : "");
   if (cost.seconds == 0) return more_text(judged);
   if (document.profile != Profile::paper) return "profile paper, " + time;
-  if (counted) return fmt::format("profile paper, {} for {}", time, trials);
+  if (counted) return fmt::format("profile paper, {} for {}, if that is enough", time, trials);
   return fmt::format("profile paper, {} for what {} lack{}, of which it may need a part", time,
                      fmt::join(claim.experiments, " and "),
                      claim.experiments.size() > 1 ? "" : "s");

@@ -22,8 +22,8 @@ std::string plain_label(std::string_view text);
 /// Shapes  a band or error bar where a series has lower and upper
 std::string panel_script(const Panel& panel, const std::string& output_file, int width, int height);
 
-/// Says how many points of a figure lie beyond its axes, which are drawn at their edges, or cannot
-/// stand on a logarithmic one; empty if none.
+/// Says how many points and intervals of a figure reach beyond its axes, which are marked at their edges, or cannot
+/// stand on a logarithmic one, or are infinite; empty if none.
 std::string beyond_text(const Figure& figure);
 
 /// gnuplot is not there, fails or hangs: a figure is missing, and all else goes on.

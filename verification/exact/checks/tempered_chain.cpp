@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "verification/checks/asymptotic.hpp"
 #include "oracle/tempering.hpp"
+#include "verification/checks/asymptotic.hpp"
 #include "verification/checks/tempered_moments.hpp"
 #include "verification/exact/support/transition_models.hpp"
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "verification/checks/partition.hpp"
 #include "experiments/kit/published.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/salakhutdinov2010/support/modes.hpp"
 #include "experiments/salakhutdinov2010/support/processor_time.hpp"
+#include "verification/checks/partition.hpp"
 #include "verification/checks/two_spins.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
@@ -520,8 +520,8 @@ TEST_CASE("shares that reach a mode have the power of their exact interval") {
       {.inputs = {{"method", "CAST"}, {"negative", "cast:5:0 --swap each --factor constant:0.1"}},
        .outputs = {{"reached", 5}, {"of", 5}}});
   const Summary summary = made::sum_up("salakhutdinov2010/spurious", trials);
-  // None of 80 runs leaves less than 0.05 open, one does not: 0.995^80 of the time.
-  CHECK(measure_of(summary, "S26", "FPCD").power == Approx(std::pow(0.995, 80)));
+  // None of 80 runs leaves less than 0.05 open, one does not: 0.995^80 of the time, with each of three rates.
+  CHECK(measure_of(summary, "S26", "FPCD").power == Approx(std::pow(0.995, 3 * 80)));
   // Of six chains all must reach it.
   const Measure& cast = measure_of(summary, "S26", "CAST, the paper's settings");
   CHECK(cast.n == 6);

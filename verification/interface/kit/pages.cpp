@@ -189,10 +189,11 @@ TEST_CASE("an open claim waits for the trials that are missing, or for what it s
              Catch::Contains("To decide it: longer chains; besides the trial that judges it "
                              "and is not there, about 15 min"));
   claims.claims[1].to_decide = "";
-  CHECK_THAT(page(), Catch::Contains("for the trial that judges it and is not there."));
+  CHECK_THAT(page(),
+             Catch::Contains("for the trial that judges it and is not there, if that is enough."));
   claims.claims[1].cells = {Json{{"size", "large"}}};
   CHECK_THAT(page(), Catch::Contains("profile paper, about 1 h 30 min on 2 cores for the 6 trials "
-                                     "that judge it and are not there."));
+                                     "that judge it and are not there, if that is enough."));
 }
 
 TEST_CASE(
@@ -215,7 +216,7 @@ TEST_CASE(
     return text_between(text_between(page, "#claim-T02\">", "</li>"), "To decide it: ", ".</");
   };
   CHECK(cost() ==
-        "every trial planned for it was run: about 9.0 times as many repeats (n = 20 now), "
+        "every trial planned for it was run: about 9.0 times so large an n (20 now), "
         "if the estimate stays as it is");
   large.decidable = false;
   CHECK(cost() == "every trial planned for it was run: more of them than are planned");
