@@ -59,7 +59,7 @@ struct Measure {
   /// Probability that this profile's size decides the claim if the effect is `power_against`.
   double power = std::numeric_limits<double>::quiet_NaN();
   std::string power_against = {};  ///< "a share of 0.65"
-  bool post_hoc = false;  ///< the power rests on what was seen, say the spread, not on the design alone
+  bool post_hoc = false;  ///< the power rests on what was seen, not on the design alone
   bool decidable = true;  ///< false: undecided whatever the numbers (estimators disagree)
   std::string note = {};  ///< a sentence for the report
   std::string likely_reason = {};  ///< the most likely reason, should it not be reproduced

@@ -41,8 +41,20 @@ JsonObject& JsonObject::set(const std::string& key, double value) {
 }
 
 std::string JsonObject::text() const {
-  // Names of files may hold any bytes; JSON is UTF-8.
-  return json_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  // Names of files may hold any bytes; JSON is UTF-8, and escapes the first set of control characters alone.
+  const std::string dumped =
+      json_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text;
+  for (std::size_t i = 0; i < dumped.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(dumped[i]);
+    if (byte == 0x7F)
+      text += "\\u007f";
+    else if (byte == 0xC2 && static_cast<unsigned char>(dumped[i + 1]) < 0xA0)
+      text += fmt::format("\\u{:04x}", static_cast<unsigned char>(dumped[++i]));
+    else
+      text += dumped[i];
+  }
+  return text;
 }
 
 TextTable::TextTable(std::vector<std::string> headings) {

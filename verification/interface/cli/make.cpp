@@ -176,6 +176,9 @@ TEST_CASE(
   const std::string lines = folder / "a\nstatus  ok\xC2\x9B[31m.npz";
   std::filesystem::copy_file(copy, lines);
   CHECK_THAT(run({"describe", lines}).out, Catch::Contains("a status  ok [31m.npz\n"));
+  const std::string escaped = run({"describe", lines, "--json"}).out;
+  CHECK_THAT(escaped, Catch::Contains("a\\nstatus  ok\\u009b[31m.npz"));
+  CHECK(Json::parse(escaped)["file"] == lines);
   // Nor does what is said on stderr.
   const std::string without = run({"convert", red, folder / "\x1b[31m.mat"}).err;
   CHECK_THAT(without, Catch::Contains("without the log Z"));

@@ -33,6 +33,19 @@ std::vector<unsigned char> bytes_of(const std::string& path, const std::string& 
   return boltzmark::Npz(path).read(name).bytes;
 }
 
+/// The library's own sampler of 11 chains and 200 sweeps, as the command makes it of seed 3.
+std::unique_ptr<boltzmark::Sampler> own_sampler(const boltzmark::Layered& model,
+                                                const boltzmark::Negative& moves) {
+  const auto key = boltzmark::make_key(3, "sample");
+  boltzmark::Chains start(model, 11);
+  start.randomise(key);
+  return boltzmark::make_sampler(moves, {.model = model,
+                                         .packing = {.chains = 11, .sweeps = 200},
+                                         .key = key,
+                                         .start = &start,
+                                         .draws = std::make_shared<boltzmark::PhiloxDraws>(key)});
+}
+
 }  // namespace
 
 TEST_CASE("samples are the same for one and two threads, and hold what the help says") {
@@ -115,21 +128,12 @@ TEST_CASE("a sampler's rungs and adaptive weights are kept as the library's own 
   const io_test::Folder folder;
   const auto model = random_rbm(6, 3, 1, 9);
   const std::string path = saved(model, folder / "m.npz");
-  const auto key = boltzmark::make_key(3, "sample");
-  boltzmark::Chains start(model, 11);
-  start.randomise(key);
   for (const std::string sampler : {"gibbs", "tt:3:0.5", "pt:4:2", "st:3:0.5"}) {
     INFO(sampler);
     REQUIRE(run({"sample", path, "--sampler", sampler, "--chains", "11", "--sweeps", "200",
                  "--every", "40", "--seed", "3", "--out", folder / "s.npz", "--force"})
                 .code == 0);
-    const auto own =
-        boltzmark::make_sampler(boltzmark::parse_sampler(sampler),
-                                {.model = model,
-                                 .packing = {.chains = 11, .sweeps = 200},
-                                 .key = key,
-                                 .start = &start,
-                                 .draws = std::make_shared<boltzmark::PhiloxDraws>(key)});
+    const auto own = own_sampler(model, boltzmark::parse_sampler(sampler));
     std::vector<std::int32_t> rungs;
     std::vector<double> log_weights;
     for (int kept = 0; kept < 5; ++kept) {
@@ -168,26 +172,19 @@ TEST_CASE("sample takes the factor of adaptive tempering, which vanishes where n
   const io_test::Folder folder;
   const auto model = random_rbm(6, 3, 1, 9);
   const std::string path = saved(model, folder / "m.npz");
-  const auto key = boltzmark::make_key(3, "sample");
-  boltzmark::Chains start(model, 11);
-  start.randomise(key);
   const auto sampled = [&](const Arguments& more) {
     const Json told =
         json_of(with({"sample", path, "--sampler", "st:3:0.5", "--chains", "11", "--sweeps", "200",
                       "--seed", "3", "--out", folder / "s.npz", "--force"},
                      more));
     const boltzmark::Npz file(folder / "s.npz");
+    CHECK(told["warnings"].size() == (more == Arguments{"--factor", "constant:2"} ? 1 : 0));
     return std::pair(told["sampler"], numbers_of<double>(file, "log_weights"));
   };
   const auto by_hand = [&](boltzmark::AdaptingFactor factor) {
     boltzmark::Negative moves = boltzmark::Negative::st(3, 0.5);
     moves.factor = factor;
-    const auto own =
-        boltzmark::make_sampler(moves, {.model = model,
-                                        .packing = {.chains = 11, .sweeps = 200},
-                                        .key = key,
-                                        .start = &start,
-                                        .draws = std::make_shared<boltzmark::PhiloxDraws>(key)});
+    const auto own = own_sampler(model, moves);
     own->advance(200);
     return own->log_weights();
   };

@@ -208,6 +208,17 @@ TEST_CASE("figures that scripts draw count and mark what their axes cut off, as 
   const Figure coverage = figure_of("carlson2016/coverage", "coverage", covered_estimates());
   CHECK(beyond_text(coverage) == " 1 point lies beyond the axes: marked at the edge.");
   CHECK_THAT(picture(coverage), Catch::Contains("gpPt12' transform"));
+  CHECK_THAT(picture(coverage), !Catch::Contains("gpPt11' transform"));
+  // Of 27 intervals 24 hold the truth: from 0.71 on.
+  std::vector<Trial> shorter = covered_estimates();
+  for (int i = 2; i < 27; ++i)
+    shorter.push_back(
+        {.inputs = {{"targets", "patterns"}, {"repeat", i}},
+         .outputs = {{"truth", 1.0}, {"estimates", {{"rts", estimate_told(true, i < 24)}}}}});
+  const Figure cut = figure_of("carlson2016/coverage", "coverage", shorter);
+  CHECK(beyond_text(cut) ==
+        beyond_text(coverage) + " 1 interval reaches beyond the axes: a hollow mark at the edge.");
+  CHECK_THAT(picture(cut), Catch::Contains("gpPt11' transform"));
 }
 
 TEST_CASE("the figure of all methods tells the widest interval of its points, not one of them") {

@@ -202,14 +202,20 @@ std::optional<double> mean_energy(const Kept& kept, const Negative& sampler) {
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-// `estimate` refuses such a model.
-std::vector<std::string> warnings_of(const Layered& model) {
+// `estimate` refuses a model of such parameters.
+std::vector<std::string> warnings_of(const Layered& model, const Negative& moves) {
+  std::vector<std::string> warnings;
+  if (moves.kind == "st" && !moves.factor.vanishing)
+    warnings.push_back(
+        "the factor is constant: weights never settle, and states that end on the last rung follow the "
+        "model no more than roughly");
   const double rounding = input_rounding(model);
-  if (rounding <= kMostRounding) return {};
-  return {fmt::format(
+  if (rounding <= kMostRounding) return warnings;
+  warnings.push_back(fmt::format(
       "parameters are so large that single precision, in which chains move, rounds what a unit is "
       "drawn by by up to {:.2g} {} (more than {}): the states may follow another law",
-      rounding, model.has_scales() ? "nats or standard deviations" : "nats", kMostRounding)};
+      rounding, model.has_scales() ? "nats or standard deviations" : "nats", kMostRounding));
+  return warnings;
 }
 
 void print_result(const SampleArguments& arguments, const Kept& kept,
@@ -305,7 +311,8 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
       about_file(arguments.model, [&] { return draw(model, *sampler, arguments, session); });
   write(model, arguments, states);
   if (!arguments.image.file.empty()) draw_image(model, arguments, states);
-  print_result(arguments, states, warnings_of(model), watch.seconds(), session);
+  print_result(arguments, states, warnings_of(model, moves_of(arguments)), watch.seconds(),
+               session);
   return 0;
 }
 
