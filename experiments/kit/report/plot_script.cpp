@@ -134,7 +134,7 @@ std::string series_script(const Series& series, const std::string& block, int co
           : "";
   switch (series.mark) {
     case Mark::line:
-      return line("solid");
+      return line(colour < kColours ? "solid" : "(14,4,3,4)");  // a colour seen before
     case Mark::dashed:
       return line("(12,6)");
     case Mark::dotted:

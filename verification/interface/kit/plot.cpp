@@ -109,6 +109,20 @@ TEST_CASE("bands lie between the limits of a curve, and strokes from the lower t
     CHECK_THAT(drawn_as(mark), Catch::Contains("$d0 using 1:3:(0):($4-$3) with vectors nohead"));
 }
 
+TEST_CASE("lines that share a colour differ by their strokes") {
+  Panel panel{.x = {.label = "x"}, .y = {.label = "y"}};
+  for (int s = 0; s < 9; ++s)
+    panel.series.push_back({.label = fmt::format("s{}", s), .x = {1, 2}, .y = {5, 6}});
+  panel.series[8].colour = 3;
+  const std::string script = panel_script(panel, "p.svg", 600, 400);
+  const auto drawn_as = [&](int s, const std::string& dash, int colour) {
+    return Catch::Contains(
+        fmt::format("$d{} using 1:2 with lines lw 2 dt {} lc rgb palette[{}]", s, dash, colour));
+  };
+  CHECK_THAT(script, drawn_as(0, "solid", 1) && drawn_as(6, "solid", 7) &&
+                         drawn_as(7, "(14,4,3,4)", 1) && drawn_as(8, "solid", 4));
+}
+
 TEST_CASE("points beyond an axis are marked at its edge and counted, none is dropped silently") {
   Figure figure{.name = "f", .caption = "c"};
   figure.panels.push_back({.x = {.label = "x"},

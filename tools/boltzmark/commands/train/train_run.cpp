@@ -116,17 +116,17 @@ std::string initial_text(const TrainArguments& arguments) {
 }  // namespace
 
 Unit parse_units(const char* side, const std::string& text) {
+  const bool visible = std::string_view(side) == "visible";
   try {
     const Unit unit = Unit::parse(text);
-    if (unit.has_scale() && std::string_view(side) != "visible")
-      throw InvalidArgument(fmt::format(
-          "units = {} (must be bernoulli, continuous, or the s of X(s): visible ones alone are "
-          "Gaussian)",
-          text));
-    return unit;
+    if (visible || !unit.has_scale()) return unit;
   } catch (const InvalidArgument& error) {  // "units = 0 (must be ...)"
-    throw InvalidArgument(fmt::format("--{}-{}", side, error.what()));
+    if (visible) throw InvalidArgument(fmt::format("--visible-{}", error.what()));
   }
+  throw InvalidArgument(fmt::format(
+      "--{}-units = {} (must be bernoulli, continuous, or the s of X(s), 1..{}: visible "
+      "units alone can be gaussian)",
+      side, text, Unit::max_steps));
 }
 
 double learning_rate(const TrainArguments& arguments) {
