@@ -268,7 +268,7 @@ Experiment experiment() {
            "Claims are judged on Geyer's estimator, cross-checked by batch means: on slowly mixing "
            "RBMs the AR order saturates and the AR time falls short by a factor. RBMs whose "
            "estimates are refused are left out; with more than a tenth of them refused nothing is "
-           "judged.",
+           "judged, and what is shown is of all of them.",
            "The paper names neither the learning rate of the sampled RBMs nor the operator that "
            "trained them, nor the updates of those with fewer than 500 hidden units: 0.05, Gibbs "
            "sampling and 20,000 are ours.",
@@ -276,7 +276,8 @@ Experiment experiment() {
            "problem none of whose RBMs was trained: 20-PT10 with 10,000 updates (Bars and Stripes), "
            "3,000 (Artificial Modes) and 1,000 (MNIST, n = 10), and 20-PT1 with 2,000 (MNIST, "
            "n = 500); there are 25, 25, 25, 3 and 4 of them.",
-           "Chains start at random and are burnt in for 1,000 sweeps (of MNIST, n = 10, 100,000)."},
+           "Chains start at random and are burnt in for 1,000 sweeps, those of RBMs of MNIST, n = 10, "
+           "that a trial trains for 100,000."},
       .data = data_files(),
       .trials = trials,
       .cost = autocorrelation_cost,

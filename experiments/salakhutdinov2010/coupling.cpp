@@ -215,7 +215,10 @@ Experiment experiment() {
            .paper = "As quick, with ten seeds, and 17 settings in all."},
       .seconds = {.smoke = 0.3, .quick = 15, .paper = 90},
       .claims = {"S32"},
-      .deviations = {"Swaps are counted on RBMs that parallel tempering has trained."},
+      .deviations =
+          {"Swaps are counted on RBMs that parallel tempering has trained.",
+           "Three of the settings, none, the paper's and SAP with 100 chains, are trained in "
+           "modes too, from other seeds; claims are judged on those of modes alone."},
       .data = committed_rbm_files(),
       .trials = trials,
       .cost = [](const Json& inputs) { return inputs.contains("model") ? 1.0 : 25.0; },
