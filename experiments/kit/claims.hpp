@@ -45,8 +45,9 @@ struct ClaimPart {
   double tolerance = 0;  ///< of contains and equivalent, about the threshold
 };
 
-/// What a claim was judged by: "text" -> text_digest, and, for each experiment that measures it,
-/// item -> what its statistic makes of a fixture (digest.hpp).
+/// What a claim was judged by: "text" -> text_digest, for each experiment that measures it,
+/// item -> what its statistic makes of a fixture, and, where exact checks decide it, "checks" ->
+/// which and at what bounds (digest.hpp).
 using Digests = std::map<std::string, std::string>;
 
 /// A change of a claim's statistic, window or test after a trial that it judges had been kept, or a
@@ -74,8 +75,9 @@ struct Claim {
   std::string to_decide = {};
   /// Inputs of the trials that judge it, each as Results::where takes them; none: all of its experiments' may.
   std::vector<Json> cells = {};
-  std::vector<std::string> experiments;   ///< ids of those that measure it
-  std::vector<std::string> checks = {};   ///< "name/subject" of the exact checks that speak of it
+  std::vector<std::string> experiments;  ///< ids of those that measure it
+  /// "name/subject" of the exact checks that speak of it, those that decide it among them.
+  std::vector<std::string> checks = {};
   std::string registered = {};            ///< parent of the commit that fixed it first
   Digests digest = {};                    ///< of what it is judged by now
   std::vector<ClaimChange> changes = {};  ///< in order; none: it is judged as it was registered

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <vector>
 
 #include "boltzmark/io/sha256.hpp"
 #include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -39,8 +37,8 @@ std::string text_digest(const Claim& claim) {
   return digest_of(text);
 }
 
-std::map<std::string, std::string> measure_digests(const Experiment& experiment,
-                                                   const std::map<std::string, Trial>& trials) {
+std::vector<Measure> measures_of_trials(const Experiment& experiment,
+                                        const std::map<std::string, Trial>& trials) {
   std::vector<Json> planned;
   std::vector<Trial> finished;
   for (const auto& [inputs, trial] : trials) {
@@ -49,8 +47,22 @@ std::map<std::string, std::string> measure_digests(const Experiment& experiment,
   }
   Summary summary;
   experiment.summarise(Results(Profile::paper, planned, finished), summary);
+  return summary.measures();
+}
+
+std::map<std::string, std::string> measure_digests(const std::vector<Measure>& measures) {
   std::map<std::string, std::string> lines;
-  for (const Measure& measure : summary.measures()) lines[measure.claim] += measure_line(measure);
+  for (const Measure& measure : measures) lines[measure.claim] += measure_line(measure);
+  for (auto& [claim, text] : lines) text = digest_of(text);
+  return lines;
+}
+
+std::map<std::string, std::string> check_digests(const std::vector<Measure>& measures) {
+  std::map<std::string, std::string> lines;
+  for (const Measure& measure : measures)
+    if (!measure.check.empty())
+      lines[measure.claim] +=
+          fmt::format("{}: {} {}\n", measure.part, measure.check, measure.bound);
   for (auto& [claim, text] : lines) text = digest_of(text);
   return lines;
 }

@@ -2,9 +2,11 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "experiments/kit/claims.hpp"
 #include "experiments/kit/experiment.hpp"
+#include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
 
@@ -12,11 +14,18 @@ namespace boltzmark::experiments {
 /// tests.  Returns  8 hexadecimal digits
 std::string text_digest(const Claim& claim);
 
-/// Digests what an experiment's statistics make of trials: each claim's measures to six digits,
-/// without powers, notes and reasons. Texts can stay while the code behind them changes; the
-/// trials of a fixture stay too.
+/// Measures what an experiment's statistics make of trials, as of profile paper.
+std::vector<Measure> measures_of_trials(const Experiment& experiment,
+                                        const std::map<std::string, Trial>& trials);
+
+/// Digests each claim's measures to six digits, without powers, notes and reasons. Texts can stay
+/// while the code behind them changes; the trials of a fixture stay too.
 /// Returns  id of a claim -> 8 hexadecimal digits
-std::map<std::string, std::string> measure_digests(const Experiment& experiment,
-                                                   const std::map<std::string, Trial>& trials);
+std::map<std::string, std::string> measure_digests(const std::vector<Measure>& measures);
+
+/// Digests which exact check gives the measure of each part of a claim, and its bound: most values
+/// of checks are 0 but for rounding, and those of two checks have one digest.
+/// Returns  id of a claim that a check decides -> 8 hexadecimal digits
+std::map<std::string, std::string> check_digests(const std::vector<Measure>& measures);
 
 }  // namespace boltzmark::experiments

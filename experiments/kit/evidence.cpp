@@ -44,11 +44,14 @@ void add_point(Measure& measure) {
 }
 
 Measure measure(const Evidence& evidence, const Json& outputs) {
+  const Check& check = find_check(evidence.check, evidence.subject);
   Measure result{.claim = evidence.claim,
                  .part = evidence.part,
                  .estimate = number(outputs.at("value")),
                  .n = outputs.at("cases"),
-                 .note = outputs.at("detail").get<std::string>()};
+                 .note = outputs.at("detail").get<std::string>(),
+                 .check = check.name + "/" + check.subject,
+                 .bound = check.bound};
   if (evidence.spread == Spread::point) add_point(result);
   if (evidence.spread == Spread::share) add_share_interval(result, number(outputs.at("bound")));
   return result;

@@ -59,10 +59,12 @@ struct Measure {
   /// Probability that this profile's size decides the claim if the effect is `power_against`.
   double power = std::numeric_limits<double>::quiet_NaN();
   std::string power_against = {};  ///< "a share of 0.65"
-  bool post_hoc = false;  ///< the power rests on what was seen, not on the design alone
-  bool decidable = true;  ///< false: undecided whatever the numbers (estimators disagree)
-  std::string note = {};  ///< a sentence for the report
+  bool post_hoc = false;           ///< the power rests on what was seen, not on the design alone
+  bool decidable = true;           ///< false: undecided whatever the numbers (estimators disagree)
+  std::string note = {};           ///< a sentence for the report
   std::string likely_reason = {};  ///< the most likely reason, should it not be reproduced
+  std::string check = {};          ///< "name/subject" of the exact check that it is of, if any
+  double bound = std::numeric_limits<double>::quiet_NaN();  ///< of that check
 };
 
 /// Collects what an experiment shows: tables, figures and measures, in the order of the report.

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -57,8 +58,11 @@ std::map<std::string, Digests> computed_digests(const std::vector<ClaimFile>& fi
     const auto trials = read_reference(fixture_path(maker_of_trials(experiments(), experiment)));
     if (trials.empty()) continue;
     const std::string item = item_of(experiment.id);
-    for (const auto& [claim, digest] : measure_digests(experiment, trials))
+    const std::vector<Measure> measures = measures_of_trials(experiment, trials);
+    for (const auto& [claim, digest] : measure_digests(measures))
       all[experiment.paper() + " " + claim][item] = digest;
+    for (const auto& [claim, digest] : check_digests(measures))
+      all[experiment.paper() + " " + claim]["checks"] = digest;
     if (!any_lacks_model(trials)) continue;
     for (const ClaimFile& file : files)
       for (const Claim& claim : file.claims)
@@ -187,6 +191,24 @@ TEST_CASE("every claim has a digest of what each experiment that it names makes 
       }
 }
 
+TEST_CASE("a claim that exact checks decide lists them, so that verify runs them by its id") {
+  int decided = 0;
+  for (const ClaimFile& file : read_all_claims())
+    for (const Experiment& experiment : experiments()) {
+      if (experiment.paper() != file.paper || !experiment.checks) continue;
+      for (const Measure& measure :
+           measures_of_trials(experiment, read_reference(fixture_path(experiment)))) {
+        if (measure.check.empty()) continue;
+        INFO(file.paper << " " << measure.claim << ": " << measure.check);
+        const Claim* claim = find_claim(file, measure.claim);
+        REQUIRE(claim != nullptr);
+        CHECK(std::count(claim->checks.begin(), claim->checks.end(), measure.check) == 1);
+        ++decided;
+      }
+    }
+  CHECK(decided >= 50);
+}
+
 TEST_CASE("a claim whose text or statistic changed while its trials were kept says so") {
   if (!has_history()) return skip("this clone has no history");
   for (const ClaimFile& file : read_all_claims())
@@ -266,8 +288,8 @@ TEST_CASE("a claim that names cells is judged by their trials as by all of its e
         auto named = all;
         others += std::erase_if(
             named, [&](const auto& trial) { return !judges(claim, trial.second.inputs); });
-        const auto by_all = measure_digests(experiment, all),
-                   by_named = measure_digests(experiment, named);
+        const auto by_all = measure_digests(measures_of_trials(experiment, all)),
+                   by_named = measure_digests(measures_of_trials(experiment, named));
         REQUIRE(by_all.count(claim.id) == by_named.count(claim.id));
         if (by_all.count(claim.id) > 0) CHECK(by_named.at(claim.id) == by_all.at(claim.id));
       }
@@ -303,7 +325,7 @@ TEST_CASE("a statistic's digest follows its numbers and not its notes, reasons a
   std::map<std::string, Trial> trials;
   for (const Json& inputs : toys.trials(Profile::quick))
     trials[inputs.dump()] = {.inputs = inputs, .outputs = {{"mean", 0.25}}};
-  const auto digest = measure_digests(toys, trials);
+  const auto digest = measure_digests(measures_of_trials(toys, trials));
   REQUIRE(digest.size() == 2);
   const auto summarise = toys.summarise;
   const auto altered = [&](const std::function<void(Measure&)>& alter) {
@@ -315,7 +337,7 @@ TEST_CASE("a statistic's digest follows its numbers and not its notes, reasons a
         summary.add(measure);
       }
     };
-    return measure_digests(toys, trials) != digest;
+    return measure_digests(measures_of_trials(toys, trials)) != digest;
   };
   CHECK_FALSE(altered([](Measure& m) { m.note = m.likely_reason = "another"; }));
   CHECK_FALSE(altered([](Measure& m) { m.power = 0.5; }));
@@ -325,6 +347,23 @@ TEST_CASE("a statistic's digest follows its numbers and not its notes, reasons a
   CHECK(altered([](Measure& m) { m.p_value = 0.01; }));
   CHECK(altered([](Measure& m) { m.decidable = false; }));
   CHECK(altered([](Measure& m) { m.n = 5; }));
+}
+
+TEST_CASE("what decides a claim exactly is digested by the check of each part and its bound") {
+  const Measure first{.claim = "X01", .part = "a", .estimate = 0, .check = "n/s", .bound = 1e-12};
+  const Measure second{.claim = "X01", .part = "b", .estimate = 0, .check = "n/t", .bound = 0.5};
+  const auto digest = check_digests({first, second, {.claim = "X02", .estimate = 0}});
+  REQUIRE(digest.size() == 1);  // no check decides the other claim
+  const auto changed = [&](const auto& change) {
+    std::vector<Measure> measures{first, second};
+    change(measures[0], measures[1]);
+    return check_digests(measures) != digest;
+  };
+  CHECK_FALSE(changed([](Measure& m, Measure&) { m.estimate = m.upper = 0.25; }));
+  CHECK(changed([](Measure& m, Measure&) { m.check = "m/s"; }));
+  CHECK(changed([](Measure& m, Measure&) { m.bound = 1e-11; }));
+  CHECK(changed([](Measure& m, Measure& n) { std::swap(m.check, n.check); }));
+  CHECK(changed([](Measure&, Measure& n) { n.check.clear(); }));
 }
 
 TEST_CASE("a claims file tells when a claim was registered and how it changed") {
