@@ -171,14 +171,15 @@ Claim read_claim(const std::string& file, const toml::table& table) {
   const std::string name = table["id"].value_or(std::string("a claim without id"));
   const Fields fields(file, name, table,
                       {"id", "kind", "statement", "statistic", "test", "threshold", "tolerance",
-                       "parts", "where", "published", "note", "to_decide", "cells", "experiments",
-                       "checks", "registered", "digest", "change"});
+                       "parts", "where", "published", "note", "aside", "to_decide", "cells",
+                       "experiments", "checks", "registered", "digest", "change"});
   Claim claim{.id = fields.text("id"),
               .statement = fields.text("statement"),
               .statistic = fields.text("statistic"),
               .where = fields.text("where"),
               .published = fields.text_or_empty("published"),
               .note = fields.text_or_empty("note"),
+              .aside = fields.text_or_empty("aside"),
               .to_decide = fields.text_or_empty("to_decide"),
               .cells = fields.inputs("cells"),
               .experiments = fields.texts("experiments"),

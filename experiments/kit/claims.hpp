@@ -71,6 +71,8 @@ struct Claim {
   std::string where;
   std::string published = {};
   std::string note = {};
+  /// Whose it is or what it contradicts, where it is none of the paper's own; empty: the paper's.
+  std::string aside = {};
   /// What it waits for beside the trials that are planned; empty: they are to decide it.
   std::string to_decide = {};
   /// Inputs of the trials that judge it, each as Results::where takes them; none: all of its experiments' may.

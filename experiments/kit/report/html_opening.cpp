@@ -132,6 +132,9 @@ std::string claim_item(const Document& document, const PaperVerdicts& paper,
   std::string text = fmt::format("<li><a href=\"{}#claim-{}\">{}</a> {}",
                                  paper_page(paper.file.paper), html_anchor(claim.claim.id),
                                  html_escape(claim.claim.id), html_escape(claim.claim.statement));
+  if (!claim.claim.aside.empty())
+    text += fmt::format(" <span class=\"where\">No claim of the paper: {}.</span>",
+                        html_escape(claim.claim.aside));
   if (claim.verdict == Verdict::undecided)
     text += fmt::format(" <span class=\"where\">To decide it: {}.</span>",
                         html_escape(cost_text(document, claim)));
@@ -142,18 +145,23 @@ std::string claim_item(const Document& document, const PaperVerdicts& paper,
 std::string verdict_list(const Document& document, const PaperVerdicts& paper, Verdict verdict,
                          const std::string& title) {
   std::string items;
-  int count = 0;
+  int count = 0, asides = 0;
   for (const JudgedClaim& claim : paper.claims)
     if (claim.verdict == verdict) {
       items += claim_item(document, paper, claim);
       ++count;
+      asides += claim.claim.aside.empty() ? 0 : 1;
     }
   if (count == 0) return "";
+  const std::string others =
+      asides == 0 ? ""
+                  : fmt::format(", of which {} no claim of the paper",
+                                asides == 1 ? "1 is" : fmt::format("{} are", asides));
   return fmt::format(
-      "<details{}><summary><span class=\"sign {}\">{}</span> {}: {}</summary><ul>\n{}</ul>"
+      "<details{}><summary><span class=\"sign {}\">{}</span> {}: {}{}</summary><ul>\n{}</ul>"
       "</details>\n",
       verdict == Verdict::not_reproduced ? " open" : "", verdict_class(verdict),
-      verdict_sign(verdict), html_escape(title), count, items);
+      verdict_sign(verdict), html_escape(title), count, others, items);
 }
 
 /// How many claims of these kinds an experiment measures here: what its figure speaks for.

@@ -163,6 +163,26 @@ TEST_CASE(
     CHECK_THAT(paper, Catch::Contains(said));
 }
 
+TEST_CASE("what stands is told apart from what is no claim of the paper") {
+  const TemporaryFolder out;
+  ClaimFile claims = toy_claims();
+  const auto page = [&] {
+    reproduce({.ids = {"toy/one"}, .out = out.path(), .quiet = true}, many_toys(), {claims});
+    return read_text(out.path() + "/quick/report/index.html");
+  };
+  CHECK_THAT(page(),
+             Catch::Contains("What stands: 2<") && !Catch::Contains("no claim of the paper"));
+  claims.claims[0].aside = "of <others>";
+  CHECK_THAT(page(), Catch::Contains("What stands: 2, of which 1 is no claim of the paper<") &&
+                         Catch::Contains("No claim of the paper: of &lt;others&gt;."));
+  claims.claims[1].aside = "ours";
+  claims.claims[1].parts[0].threshold = 0.5;  // undecided: told apart in its own list
+  CHECK_THAT(
+      page(),
+      Catch::Contains("What stands: 1, of which 1 is no claim of the paper<") &&
+          Catch::Contains("What nobody can decide yet: 1, of which 1 is no claim of the paper<"));
+}
+
 TEST_CASE("an open claim waits for the trials that are missing, or for what it says itself") {
   const TemporaryFolder out;
   auto toys = many_toys();
