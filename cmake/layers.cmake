@@ -67,10 +67,11 @@ function(boltzmark_keep_from_batches)
   endforeach()
 endfunction()
 
-# Takes functions that both the engine and code at -O1 instantiate from the engine: the linker keeps
-# the first definition that it meets.
+# Takes functions that both the engine and code that is optimised less instantiate from the engine, and
+# then from the libraries that are named: the linker keeps the first definition that it meets.
 function(boltzmark_engine_first target)
   get_property(layers GLOBAL PROPERTY boltzmark_layers)
+  list(APPEND layers ${ARGN})
   list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
   target_link_options(${target} PRIVATE -Wl,--whole-archive ${archives} -Wl,--no-whole-archive)
 endfunction()
