@@ -222,16 +222,19 @@ TEST_CASE("figures that scripts draw count and mark what their axes cut off, as 
 }
 
 TEST_CASE("the figure of all methods tells the widest interval of its points, not one of them") {
-  std::vector<Trial> trials;
-  add_length(100, {{"ais", 0.4}, {"rts", 0.4}}, trials);
-  // Errors -0.4, 0.4 and 0.4 of one method: a third of the square is the mean's.
-  trials[0].outputs["estimates"]["rts"]["log_z"] = 5 - 0.4;
-  const Summary summary = made::sum_up("carlson2016/enumerable", trials);
-  const Estimate& wide = made::estimate(row_of_method(table_of(summary, "errors"), "rts", 1)[5]);
-  CHECK(wide.upper > 1.2 * wide.value);
-  CHECK_THAT(made::figure_of(summary, "rmse-mnist-20").caption,
-             Catch::Contains(fmt::format("further than from {:.2f} to {:.2f} of it",
-                                         wide.lower / wide.value, wide.upper / wide.value)));
+  for (const char* widest : {"ais", "rts"}) {
+    std::vector<Trial> trials;
+    add_length(100, {{"ais", 0.4}, {"rts", 0.4}}, trials);
+    // Errors -0.4, 0.4 and 0.4 of one method: a third of the square is the mean's.
+    trials[0].outputs["estimates"][widest]["log_z"] = 5 - 0.4;
+    const Summary summary = made::sum_up("carlson2016/enumerable", trials);
+    const Estimate& wide = made::estimate(row_of_method(table_of(summary, "errors"), widest, 1)[5]);
+    INFO(widest);
+    CHECK(wide.upper > 1.2 * wide.value);
+    CHECK_THAT(made::figure_of(summary, "rmse-mnist-20").caption,
+               Catch::Contains(fmt::format("further than from {:.2f} to {:.2f} of it",
+                                           wide.lower / wide.value, wide.upper / wide.value)));
+  }
 }
 
 TEST_CASE("the figure of all methods has a colour for each source of samples and reading of them") {

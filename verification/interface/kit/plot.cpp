@@ -304,6 +304,14 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("what a terminal would obey in the name of a folder is told as text") {
+  const Folder folder;
+  const Run made = compare(folder, "m.npz", folder / "\x1b[31mred");
+  REQUIRE(made.code == 0);
+  CHECK_THAT(made.out, Catch::Contains("Written: ") && Catch::Contains(" [31mred/"));
+  CHECK((made.out + made.err).find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("reproduce draws its figures into a folder of any name, and runs nothing in it") {
   const Folder folder;
   for (const std::string& name :
