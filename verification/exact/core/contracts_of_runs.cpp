@@ -1,4 +1,6 @@
 // What a caller gets wrong of a run's states, sums and draws is refused, and what is right beside it serves.
+#include <fmt/format.h>
+
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -148,8 +150,12 @@ TEST_CASE("chains from cases are one a case, whatever a negative phase says of i
   const SamplerSetup setup{.model = model, .packing = {.chains = 64}, .key = make_key(7)};
   const std::unique_ptr<Sampler> sampler = make_sampler(negative, setup);
   CHECK(sampler->chains() == 64);
-  const Chains cases = random_chains(model, 64), fewer = random_chains(model, 30);
-  CHECK_THROWS_WITH(sampler->start_at(fewer, {}, {}), "cases = 30 (must be 64, one a chain)");
+  const Chains cases = random_chains(model, 64);
+  for (const int count : {30, 100}) {
+    const Chains others = random_chains(model, count);
+    CHECK_THROWS_WITH(sampler->start_at(others, {}, {}),
+                      fmt::format("cases = {} (must be 64, one a chain)", count));
+  }
   sampler->start_at(cases, {}, {});
 }
 
