@@ -12,8 +12,8 @@ enum class Mark { line, dashed, dotted, points, line_points, rings, steps, bars 
 
 /// One curve, cloud or group of bars. With lower and upper it has a band (lines) or error bars
 /// (points, bars). Colours are the Okabe-Ito palette's; -1 takes the next one. Use black (0) for
-/// Gibbs, vermillion (1) for T and blue (2) for a third. Lines of the eighth colour and beyond have
-/// the colours of the first ones again, in dashes and dots.
+/// Gibbs, vermillion (1) for T and blue (2) for a third. Plain lines of the eighth colour and beyond
+/// have the colours of the first ones again, in dashes and dots.
 struct Series {
   std::string label;
   std::vector<double> x = {};
