@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
@@ -82,8 +83,8 @@ double sweep_cost(const std::string& model) {
 }
 
 const LayeredTarget& carlson_target(const std::string& model, const std::string& base) {
-  static Memo<LayeredTarget> targets;
-  return targets.get(find_model(model) + " " + base, [&] {
+  static Memo<LayeredTarget> targets;  // a model is packed for the path in force
+  return targets.get(find_model(model) + " " + base + " " + simd_path(), [&] {
     return LayeredTarget(load_carlson_model(model), carlson_base(model, base));
   });
 }
