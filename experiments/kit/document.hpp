@@ -80,7 +80,8 @@ std::map<Verdict, Tally> count_verdicts(const PaperVerdicts& paper);
 /// Writes a count of it: "14 + 2 undecided, 5 of them not run": 14 judged as registered, 2 changed
 /// after a result; not run are claims without any measure.
 std::string tally_text(const PaperVerdicts& paper, Verdict verdict, const Tally& tally);
-/// Explains the sum; empty if no claim of the paper changed.
+/// Explains the sum, and names the claims in it that are none of the paper's; empty if no claim changed and all are
+/// the paper's.
 std::string tally_key(const PaperVerdicts& paper);
 
 /// Says what was run, from the finished trials, against what was planned: how many trials, the

@@ -163,6 +163,10 @@ std::vector<std::string> change_texts(const Claim& claim) {
   return all;
 }
 
+std::string aside_text(const Claim& claim) {
+  return claim.aside.empty() ? "" : "No claim of the paper: " + sentence(claim.aside);
+}
+
 std::string sentence(const std::string& text) { return text.ends_with('.') ? text : text + '.'; }
 
 }  // namespace boltzmark::experiments

@@ -45,6 +45,9 @@ std::string committed_text(const JudgedClaim& claim, Profile profile);
 /// line a change.
 std::vector<std::string> change_texts(const Claim& claim);
 
+/// Says that a claim is none of the paper's, and whose it is or what it contradicts; empty of one that is.
+std::string aside_text(const Claim& claim);
+
 /// Ends a text with a full stop.
 std::string sentence(const std::string& text);
 

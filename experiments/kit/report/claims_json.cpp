@@ -58,6 +58,7 @@ Json claim_json(const JudgedClaim& judged, const std::string& paper) {
   json["statistic"] = judged.claim.statistic;
   json["where"] = judged.claim.where;
   json["published"] = judged.claim.published;
+  json["aside"] = judged.claim.aside;
   json["verdict"] = verdict_name(judged.verdict);
   json["registered"] = judged.claim.registered;
   json["changes"] = Json::array();

@@ -49,6 +49,10 @@ std::string claim_row(const JudgedClaim& claim, Profile profile) {
   std::string where = html_escape(claim.claim.where);
   if (!claim.claim.published.empty())
     where += " · published: " + html_escape(claim.claim.published);
+  where = fmt::format("<div class=\"where\">{}</div>", where);
+  if (!claim.claim.aside.empty())
+    where +=
+        fmt::format("<div class=\"where aside\">{}</div>", html_escape(aside_text(claim.claim)));
   std::string id = html_escape(claim.claim.id);
   for (const JudgedPart& part : claim.parts)
     if (!part.experiments.empty()) {
@@ -62,7 +66,7 @@ std::string claim_row(const JudgedClaim& claim, Profile profile) {
   return fmt::format(
       "<tr id=\"claim-{}\"><td class=\"id\">{} <span class=\"kind\" title=\"E exact, D direction, V value, C "
       "cost\">"
-      "{}</span></td><td class=\"statement\">{}<div class=\"where\">{}</div></td>"
+      "{}</span></td><td class=\"statement\">{}{}</td>"
       "<td class=\"verdict\">{}{}{}</td><td class=\"result\" data-label=\"Found\">{}</td>"
       "<td class=\"asserted\" data-label=\"Claimed\">{}</td>"
       "<td class=\"power\" data-label=\"Power\">{}</td></tr>\n",

@@ -133,8 +133,7 @@ std::string claim_item(const Document& document, const PaperVerdicts& paper,
                                  paper_page(paper.file.paper), html_anchor(claim.claim.id),
                                  html_escape(claim.claim.id), html_escape(claim.claim.statement));
   if (!claim.claim.aside.empty())
-    text += fmt::format(" <span class=\"where\">No claim of the paper: {}.</span>",
-                        html_escape(claim.claim.aside));
+    text += fmt::format(" <span class=\"where\">{}</span>", html_escape(aside_text(claim.claim)));
   if (claim.verdict == Verdict::undecided)
     text += fmt::format(" <span class=\"where\">To decide it: {}.</span>",
                         html_escape(cost_text(document, claim)));

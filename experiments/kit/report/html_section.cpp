@@ -57,10 +57,14 @@ std::string figure_html(const Section& section, const Figure& figure) {
 
 std::string claim_details(const JudgedClaim& claim, const std::string& experiment) {
   std::string text = fmt::format(
-      "<div class=\"claim\"><p>{} <b>{}</b> {}</p>\n<p class=\"statistic\">"
+      "<div class=\"claim\"><p>{} <b>{}</b> {}{}</p>\n<p class=\"statistic\">"
       "{}</p><ul>\n",
       verdict_chip(claim.verdict, verdict_name(claim.verdict)), html_escape(claim.claim.id),
-      html_escape(claim.claim.statement), html_escape(claim.claim.statistic));
+      html_escape(claim.claim.statement),
+      claim.claim.aside.empty()
+          ? ""
+          : fmt::format(" <span class=\"where\">{}</span>", html_escape(aside_text(claim.claim))),
+      html_escape(claim.claim.statistic));
   for (const JudgedPart& part : claim.parts)
     for (std::size_t m = 0; m < part.measures.size(); ++m) {
       if (part.experiments[m] != experiment) continue;

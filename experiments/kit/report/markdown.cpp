@@ -21,8 +21,10 @@ std::string claim_rows(const JudgedClaim& claim, Profile profile) {
       results += (m ? ", " : "") + markdown_escape(measure_text(part.measures[m]));
     results += " (" + markdown_escape(assertion(part.part)) + ")";
   }
-  return fmt::format("| {} | {} | {} | {} {}{} | {} |\n", claim.claim.id, claim.claim.kind,
-                     markdown_escape(claim.claim.statement), verdict_sign(claim.verdict),
+  const std::string aside =
+      claim.claim.aside.empty() ? "" : " " + markdown_escape(aside_text(claim.claim));
+  return fmt::format("| {} | {} | {}{} | {} {}{} | {} |\n", claim.claim.id, claim.claim.kind,
+                     markdown_escape(claim.claim.statement), aside, verdict_sign(claim.verdict),
                      verdict_name(claim.verdict),
                      (claim.claim.changes.empty() ? "" : ", changed after a result") +
                          (committed.empty() ? "" : "; " + committed),

@@ -132,11 +132,19 @@ std::string tally_key(const PaperVerdicts& paper) {
   const auto changed =
       std::count_if(paper.claims.begin(), paper.claims.end(),
                     [](const JudgedClaim& claim) { return !claim.claim.changes.empty(); });
-  if (changed == 0) return "";
-  return fmt::format(
-      "Behind a + stand claims whose statistic, window or test changed after a result "
-      "was seen, {} in all; what the earlier form gave is said beside the verdict.",
-      changed);
+  std::string text;
+  if (changed > 0)
+    text = fmt::format(
+        "Behind a + stand claims whose statistic, window or test changed after a result "
+        "was seen, {} in all; what the earlier form gave is said beside the verdict.",
+        changed);
+  std::vector<std::string> asides;
+  for (const JudgedClaim& claim : paper.claims)
+    if (!claim.claim.aside.empty()) asides.push_back(claim.claim.id);
+  if (!asides.empty())
+    text += fmt::format("{}Counted too, and no claim{} of the paper: {}.", text.empty() ? "" : " ",
+                        asides.size() == 1 ? "" : "s", fmt::join(asides, ", "));
+  return text;
 }
 
 }  // namespace boltzmark::experiments

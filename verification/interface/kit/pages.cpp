@@ -183,6 +183,34 @@ TEST_CASE("what stands is told apart from what is no claim of the paper") {
           Catch::Contains("What nobody can decide yet: 1, of which 1 is no claim of the paper<"));
 }
 
+TEST_CASE("every page that shows a verdict says which claims are none of the paper's") {
+  const TemporaryFolder out;
+  ClaimFile claims = toy_claims();
+  const auto pages = [&] {
+    reproduce({.ids = {"toy/one"}, .out = out.path(), .quiet = true}, many_toys(), {claims});
+    const std::string folder = out.path() + "/quick/report/";
+    return std::vector<std::string>{read_text(folder + "toy.html"), read_text(folder + "report.md"),
+                                    read_text(folder + "claims.json")};
+  };
+  for (const std::string& page : pages())
+    CHECK_THAT(page, !Catch::Contains("o claim of the paper"));
+  claims.claims[1].aside = "of <others>";
+  const std::string said = "No claim of the paper: of &lt;others&gt;.";
+  const auto told = pages();
+  const std::string table = text_between(told[0], "id=\"claim-T02\"", "</tr>"),
+                    details = text_between(told[0], "<b>T02</b>", "</p>");
+  CHECK_THAT(table, Catch::Contains(said));
+  CHECK_THAT(details, Catch::Contains(said));
+  CHECK_THAT(text_between(told[0], "id=\"claim-T01\"", "</tr>"), !Catch::Contains(said));
+  CHECK_THAT(told[0], Catch::Contains("Counted too, and no claim of the paper: T02."));
+  CHECK_THAT(text_between(told[1], "| T02 |", "\n"), Catch::Contains(said));
+  const Json all = Json::parse(told[2]);
+  CHECK(all[0]["aside"] == "");
+  CHECK(all[1]["aside"] == "of <others>");
+  claims.claims[0].aside = "ours";
+  CHECK_THAT(pages()[0], Catch::Contains("Counted too, and no claims of the paper: T01, T02."));
+}
+
 TEST_CASE("an open claim waits for the trials that are missing, or for what it says itself") {
   const TemporaryFolder out;
   auto toys = many_toys();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -468,6 +469,7 @@ TEST_CASE("the committed report is one of the claims as they are") {
       CHECK(said.at("statistic") == claim.statistic);
       CHECK(said.at("kind") == std::string(1, claim.kind));
       CHECK(said.at("registered") == claim.registered);
+      CHECK(said.value("aside", "") == claim.aside);
       std::vector<std::string> changes, told;
       for (const ClaimChange& change : claim.changes)
         changes.push_back(change.revision + change.reason + change.before + change.after);
@@ -512,6 +514,21 @@ TEST_CASE("the README counts the verdicts of the committed report, changed claim
                     cell("undecided"), cell("reported"));
     CHECK_THAT(readme, Catch::Contains(fmt::format("\n| {} | {} | {} |\n", paper, all, cells)));
   }
+}
+
+TEST_CASE("the README names the claims that are none of their papers'") {
+  const std::string readme = read_text(source_path("README.md"));
+  int asides = 0;
+  for (const ClaimFile& file : read_all_claims()) {
+    std::string ids;
+    for (const Claim& claim : file.claims) {
+      if (claim.aside.empty()) continue;
+      ids += (ids.empty() ? " " : ", ") + claim.id;
+      ++asides;
+    }
+    if (!ids.empty()) CHECK_THAT(readme, Catch::Contains("`" + file.paper + "`" + ids + "."));
+  }
+  CHECK(asides > 0);
 }
 
 TEST_CASE("seconds stand in the manifest and the trials alone, never in a CSV file") {

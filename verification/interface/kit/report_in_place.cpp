@@ -72,6 +72,7 @@ TEST_CASE("claims.json tells a claim's own texts by their names, and what was no
   judged.claim.statistic = "a statistic";
   judged.claim.where = "a place";
   judged.claim.published = "a number";
+  judged.claim.aside = "of others";
   judged.claim.registered = "a revision";
   judged.claim.experiments = {"toy/one", "toy/two"};
   judged.claim.changes = {
@@ -91,6 +92,7 @@ TEST_CASE("claims.json tells a claim's own texts by their names, and what was no
                                                         {"statistic", "a statistic"},
                                                         {"where", "a place"},
                                                         {"published", "a number"},
+                                                        {"aside", "of others"},
                                                         {"registered", "a revision"},
                                                         {"experiment", "toy/one"},
                                                         {"note", "not measured in this profile"}}) {
