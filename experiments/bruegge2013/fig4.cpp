@@ -78,6 +78,7 @@ void summarise(const Results& results, Summary& summary) {
       .n = static_cast<std::int64_t>(areas.size()),
       .power = sound ? mean_difference_power(areas.size(), 2, 0.05, Alternative::greater) : 0,
       .power_against = "a mean of two standard deviations over RBMs",
+      .power_of_n = sound,
       .post_hoc = !sound,
       .decidable = sound,
       .note = fmt::format("area between the curves, lags 1 to {}; R of T lies below that of G at "

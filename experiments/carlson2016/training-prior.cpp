@@ -150,6 +150,7 @@ void add_ratio(const std::string& part, const std::vector<double>& ratios, Alter
   measure.power = mean_difference_power(
       ratios.size(), alternative == Alternative::less ? -1.0 : 1.0, 0.05, alternative);
   measure.power_against = "a mean log ratio of one standard deviation over repeats";
+  measure.power_of_n = true;
   summary.add(std::move(measure));
 }
 

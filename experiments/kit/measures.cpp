@@ -30,6 +30,7 @@ void leave_undecided(Measure& measure) {
   measure.decidable = false;
   measure.power = 0;
   measure.power_against = "any effect, since what it rests on decides nothing";
+  measure.power_of_n = false;
   measure.post_hoc = true;
 }
 
@@ -37,6 +38,7 @@ Measure mean_measure(const About& about, std::span<const double> values) {
   Measure measure = interval_measure(about, mean_interval(values), values.size());
   measure.power = mean_difference_power(values.size(), 1, 0.05, Alternative::two_sided);
   measure.power_against = "a mean of one standard deviation";
+  measure.power_of_n = true;
   if (!about.decidable) leave_undecided(measure);
   return measure;
 }

@@ -63,6 +63,7 @@ Measure paired_measure(const std::string& claim, const std::string& part,
           .power_against = fmt::format(
               "a shift of {} standard deviations of the {} differences{}", effect, test.differences,
               test.differences < differences.size() ? " that are not 0" : ""),
+          .power_of_n = true,
           .post_hoc = test.differences < differences.size(),
           .decidable = can_decide(test.differences),
           .note = note};

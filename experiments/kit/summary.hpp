@@ -59,6 +59,8 @@ struct Measure {
   /// Probability that this profile's size decides the claim if the effect is `power_against`.
   double power = std::numeric_limits<double>::quiet_NaN();
   std::string power_against = {};  ///< "a share of 0.65"
+  /// The effect is counted in standard deviations, however large they are: the power tells of n alone.
+  bool power_of_n = false;
   bool post_hoc = false;           ///< the power rests on what was seen, not on the design alone
   bool decidable = true;           ///< false: undecided whatever the numbers (estimators disagree)
   std::string note = {};           ///< a sentence for the report

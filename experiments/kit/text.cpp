@@ -99,6 +99,7 @@ std::string found_text(const Measure& measure) {
 
 std::string power_text(const Measure& measure) {
   return decimals_text(measure.power, 2) +
+         (measure.power_of_n && !std::isnan(measure.power) ? " (n)" : "") +
          (measure.post_hoc && !std::isnan(measure.power) ? " post hoc" : "");
 }
 
@@ -125,6 +126,7 @@ std::string measure_text(const Measure& measure) {
     text += measure.post_hoc ? ", post hoc power " : ", power ";
     text += measure.power > 0.9995 ? "> 0.999" : fmt::format("{:.2f}", measure.power);
     if (!measure.power_against.empty()) text += " against " + measure.power_against;
+    if (measure.power_of_n) text += " (of n alone)";
   }
   return text;
 }

@@ -26,7 +26,7 @@ std::string interval_text(double lower, double upper);
 /// Writes a measure's estimate and interval with decimals that tell its ends apart:
 /// "451.252 [451.235, 451.269]".
 std::string found_text(const Measure& measure);
-/// Writes its power: "0.87", "0.87 post hoc".
+/// Writes its power: "0.87", "0.87 post hoc", "0.87 (n)" of one that tells of n alone.
 std::string power_text(const Measure& measure);
 /// Writes a cell of a table; "not run" where the profile has no value.
 std::string cell_text(const Cell& cell, int digits);

@@ -67,6 +67,7 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
                               {.key = make_key(1, about.claim, "power"), .replicates = 1000})
                 .estimate;
   measure.power_against = "a shift of one standard deviation of the differences";
+  measure.power_of_n = about.decidable;
   measure.post_hoc = !about.decidable || test.differences < n;
   summary.add(std::move(measure));
 }
@@ -87,6 +88,7 @@ void add_unpaired(const About& about, const std::vector<double>& first,
   // A shift of one standard deviation: the rank sum's asymptotic efficiency to the t test is 3/pi.
   measure.power = normal_power(std::sqrt(3 / M_PI * n * m / (n + m)), kLevel, Alternative::greater);
   measure.power_against = "a shift of one standard deviation";
+  measure.power_of_n = true;
   summary.add(std::move(measure));
 }
 

@@ -24,6 +24,7 @@ Json part_json(const JudgedPart& part, const Measure& measure, const std::string
           {"n", measure.n},
           {"power", finite(measure.power)},
           {"power_against", measure.power_against},
+          {"power_of_n", measure.power_of_n},
           {"post_hoc", measure.post_hoc},
           {"experiment", experiment},
           {"note", measure.note},

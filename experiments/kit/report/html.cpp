@@ -84,7 +84,9 @@ std::string claims_html(const PaperVerdicts& paper, Profile profile) {
       "<p class=\"key\">Each number is an estimate with its 95 % interval, or with the limits named behind it. A claim is undecided at "
       "this profile when the interval leaves it open or it was not run. Power is the probability "
       "that this profile's size decides the claim, against the effect named in the experiment's "
-      "section: from the design, or, called post hoc, from the spread that was seen. Kinds: E exact, D direction, V value, C cost.</p>\n";
+      "section: from the design, or, called post hoc, from the spread that was seen. One marked (n) is against an effect "
+      "in standard deviations, however large they are: it tells how many repeats there are, and not whether they find "
+      "what the paper claims. Kinds: E exact, D direction, V value, C cost.</p>\n";
   if (profile != Profile::paper)
     text +=
         "<p class=\"key\">Where the committed run at the largest settings so far, the paper's own "

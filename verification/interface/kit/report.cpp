@@ -307,6 +307,7 @@ TEST_CASE("every number of a measure stands in claims.json under its own name") 
   measure.n = 7;
   measure.interval = "98 %";
   measure.power_against = "a share of 0.6";
+  measure.power_of_n = true;
   measure.post_hoc = true;
   measure.note = "a note";
   measure.likely_reason = "a reason";
@@ -327,6 +328,7 @@ TEST_CASE("every number of a measure stands in claims.json under its own name") 
     CHECK(claim[key] == next++);
   CHECK(claim["interval"] == "98 %");
   CHECK(claim["power_against"] == "a share of 0.6");
+  CHECK(claim["power_of_n"] == true);
   CHECK(claim["post_hoc"] == true);
   CHECK(claim["note"] == "a note");
   CHECK(claim["likely_reason"] == "a reason");

@@ -29,6 +29,11 @@ TEST_CASE("a measure's line has digits for its interval, and no p or power that 
   measure.post_hoc = true;
   CHECK(measure_text(measure) ==
         "0.123 [0.100, 0.150], p < 0.0001, n = 12, post hoc power > 0.999 against a shift");
+  measure.power_of_n = true;
+  CHECK(
+      measure_text(measure) ==
+      "0.123 [0.100, 0.150], p < 0.0001, n = 12, post hoc power > 0.999 against a shift (of n alone)");
+  CHECK(power_text(measure) == "1.00 (n) post hoc");
   // Of width 3 one decimal, of width 30 none.
   CHECK(found_text({.claim = "X", .estimate = -1.234, .lower = -2.5, .upper = 0.5}) ==
         "−1.2 [−2.5, 0.5]");
@@ -150,10 +155,12 @@ TEST_CASE("the power of a mean is that of Student's test against one standard de
   const Measure measure = mean_measure({.claim = "X"}, std::vector<double>{1, 2, 3, 4, 5});
   CHECK(measure.power == mean_difference_power(5, 1, 0.05, Alternative::two_sided));
   CHECK(measure.power_against == "a mean of one standard deviation");
+  CHECK(measure.power_of_n);
   CHECK_FALSE(measure.post_hoc);
   const Measure refused =
       mean_measure({.claim = "X", .decidable = false}, std::vector<double>{1, 2, 3, 4, 5});
   CHECK(refused.power == 0);
+  CHECK_FALSE(refused.power_of_n);
   CHECK(refused.post_hoc);
 }
 
