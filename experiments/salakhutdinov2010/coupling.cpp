@@ -218,7 +218,8 @@ Experiment experiment() {
       .deviations =
           {"Swaps are counted on RBMs that parallel tempering has trained.",
            "Three of the settings, none, the paper's and SAP with 100 chains, are trained in "
-           "modes too, from other seeds; claims are judged on those of modes alone."},
+           "modes too, from ten other seeds; modes has these ten again, and claims are judged on all "
+           "twenty there."},
       .data = committed_rbm_files(),
       .trials = trials,
       .cost = [](const Json& inputs) { return inputs.contains("model") ? 1.0 : 25.0; },
