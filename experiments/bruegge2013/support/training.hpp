@@ -85,7 +85,8 @@ void add_majority_measure(const std::string& claim, const std::vector<int>& sign
                           std::size_t settings, Summary& summary);
 
 /// Adds the measures of B26, over the pairs of the settings of a grid where learning with G diverges: the median
-/// drop from a run's maximum to its end exceeds 0.1 nats. Counting pairs keeps the scales of the data sets apart.
+/// drop from a run's maximum to its end exceeds 0.1 nats. Counting pairs keeps the scales of the data sets apart; the
+/// interval is that over pairs, or that over settings where it is the wider one.
 ///   where: appended to the names of the parts
 void add_divergence_measures(const Results& results, const SettingsGrid& grid,
                              const std::string& where, Summary& summary);

@@ -179,7 +179,39 @@ TEST_CASE("T slows a divergence where it drops less than G in the same pair, and
   // Six of six, p = 1/64, is the one outcome of a level of 0.05.
   CHECK(slowed.power == Approx(std::pow(0.8, 6)));
   CHECK(slowed.post_hoc);  // of the pairs of settings that were seen to diverge
-  CHECK_THAT(slowed.note, Catch::Contains("(median drop of G 1.000, of T 1.250)"));
+  CHECK_THAT(slowed.note,
+             Catch::Contains("(T drops less in 2 of 6 pairs, by more than 0.1 nats in 5; "
+                             "median drop of G 1.000, of T 1.250)"));
+  CHECK(std::isfinite(slowed.p_value));
+}
+
+TEST_CASE("settings whose shares are unlike decide by their spread, and not by their pairs") {
+  // In one setting T drops less in every pair, in the other in none, or in half of either.
+  const auto slowed_of = [](bool unlike) {
+    std::vector<Trial> trials;
+    add_pairs("bas", "cd:5", 0, trials);
+    add_pairs("bas", "cd:10", 0, trials);
+    for (Trial& trial : trials)
+      if (trial.inputs.at("rule") == "flip") {
+        const bool less = unlike ? trial.inputs.at("negative") == "cd:5"
+                                 : trial.inputs.at("repeat").get<int>() % 2 == 0;
+        trial.outputs["log_likelihood"] = {-9.0, -7.0, less ? -7.5 : -9.0};
+      }
+    const Summary summary = made::sum_up("bruegge2013/table1", trials);
+    return measure_of(summary, "B26", "slowed");
+  };
+  const Measure unlike = slowed_of(true), alike = slowed_of(false);
+  CHECK(unlike.estimate == Approx(0).margin(1e-12));
+  CHECK(alike.estimate == Approx(0).margin(1e-12));
+  // A mean of 0 and 1 has Student's limits at -5.85 and 6.85, beyond all that there is.
+  CHECK(unlike.lower == -0.5);
+  CHECK(unlike.upper == 0.5);
+  CHECK(unlike.interval == "95 %, Student's over 2 settings");
+  CHECK(std::isnan(unlike.p_value));
+  // 6 of 12 pairs, exact: 0.211 to 0.789.
+  CHECK(alike.lower == Approx(0.2109 - 0.5).margin(1e-4));
+  CHECK(alike.interval.empty());
+  CHECK(std::isfinite(alike.p_value));
 }
 
 TEST_CASE("that pairs are too few for their interval is a clause of the note of its own") {
