@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "experiments/bruegge2013/support/training.hpp"
 
 namespace boltzmark::experiments::bruegge2013_table1 {
@@ -27,22 +25,6 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-void add_ceiling(const Results& results, Summary& summary) {
-  double worst = -1e300;
-  std::int64_t runs = 0;
-  for (const Trial& trial : results.trials()) {
-    const double ceiling = data_ceiling(trial.inputs.at("data"));
-    for (const double value : numbers(trial.outputs.at("log_likelihood")))
-      worst = std::max(worst, value - ceiling);
-    ++runs;
-  }
-  if (runs > 0)
-    summary.add(Measure{.claim = "B27",
-                        .estimate = worst,
-                        .n = runs,
-                        .note = "every run and checkpoint, each against its own data's ceiling"});
-}
-
 void summarise(const Results& results, Summary& summary) {
   const std::vector<int> signs = add_maxima_table(
       results, kGrid, "maxima",
@@ -55,7 +37,7 @@ void summarise(const Results& results, Summary& summary) {
                          kGrid.data.size() * kGrid.negatives.size() * std::size(kRates), summary);
     add_divergence_measures(results, kGrid, "", summary);
   }
-  add_ceiling(results, summary);
+  add_ceiling_measure(results, summary);
 }
 
 }  // namespace

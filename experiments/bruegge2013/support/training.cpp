@@ -200,6 +200,20 @@ MaximumComparison compare_maxima(const PairedCurves& curves) {
 
 double data_ceiling(const std::string& data) { return -prepared(data).cases.entropy(); }
 
+void add_ceiling_measure(const Results& results, Summary& summary) {
+  double worst = -1e300;
+  for (const Trial& trial : results.trials()) {
+    const double ceiling = data_ceiling(trial.inputs.at("data"));
+    for (const double value : numbers(trial.outputs.at("log_likelihood")))
+      worst = std::max(worst, value - ceiling);
+  }
+  if (results.empty()) return;
+  summary.add(Measure{.claim = "B27",
+                      .estimate = worst,
+                      .n = static_cast<std::int64_t>(results.trials().size()),
+                      .note = "every run and checkpoint, each against its own data's ceiling"});
+}
+
 std::string negative_title(const std::string& text) {
   const Negative negative = parse_negative(text);
   if (negative.kind == "cd") return fmt::format("CD-{}", negative.sweeps);

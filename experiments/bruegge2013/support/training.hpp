@@ -68,6 +68,10 @@ MaximumComparison compare_maxima(const PairedCurves& curves);
 /// The mean over images of the log of the empirical law: no model's log-likelihood exceeds it.
 double data_ceiling(const std::string& data);
 
+/// Adds the measure of B27: by how much the highest log-likelihood of any run and checkpoint exceeds its own data's
+/// ceiling; none where nothing was run.
+void add_ceiling_measure(const Results& results, Summary& summary);
+
 /// A table of settings: a row each, medians of maxima with a star where they differ.
 struct SettingsGrid {
   std::vector<std::string> data;
