@@ -1,5 +1,7 @@
 #include "experiments/bruegge2013/support/measures.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -56,6 +58,10 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
                     "too few pairs for the signed-rank interval: Student's is given, and the "
                     "signed-rank test still decides";
   }
+  if (test.zeros > 0)
+    measure.note += fmt::format(
+        "{}{} of {} differences are 0: the test drops them, the shift and its interval count them",
+        measure.note.empty() ? "" : "; ", test.zeros, n);
   measure.p_value = test.p(direction);
   measure.p_opposite =
       test.p(direction == Alternative::greater ? Alternative::less : Alternative::greater);

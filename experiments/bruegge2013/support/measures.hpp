@@ -11,6 +11,7 @@ namespace boltzmark::experiments {
 /// signed-rank p in the claim's direction, which tests that shift. Power: of the same test against
 /// a shift of one standard deviation, simulated; 0 where no outcome of so few pairs is significant; post hoc where
 /// differences of 0 are dropped, or what was seen makes it undecidable.
+/// How many differences are 0 is noted.
 /// So few pairs have no signed-rank interval either; Student's is given, and said to be.
 void add_paired(const About& about, const std::vector<double>& differences, Alternative direction,
                 Summary& summary);

@@ -400,6 +400,9 @@ TEST_CASE("powers of rank tests are those of their sizes") {
   add_paired({.claim = "Y"}, {1, 2, 3, 4, 0, 0, 0}, Alternative::greater, with_zeros);
   CHECK(measure_of(with_zeros, "X").power == power("X"));
   CHECK(measure_of(with_zeros, "Y").power == 0);
+  CHECK_THAT(measure_of(with_zeros, "X").note,
+             Catch::StartsWith("3 of 11 differences are 0: the test drops them"));
+  CHECK(measure_of(summary, "X").note.empty());
   // How many there are was seen, and so was that something is not to be decided.
   CHECK(measure_of(with_zeros, "X").post_hoc);
   CHECK_FALSE(measure_of(summary, "X").post_hoc);
