@@ -286,6 +286,7 @@ void bound_by_none(Measure& measure, std::size_t models) {
   measure.upper = 1 - std::pow(0.025, 1 / static_cast<double>(models));
   measure.power = 0;
   measure.power_against = "no lack on any model";
+  measure.power_of_n = false;
 }
 
 void add_claims(const std::vector<ModelOutcomes>& models, Summary& summary) {

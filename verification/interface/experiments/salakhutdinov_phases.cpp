@@ -153,6 +153,21 @@ TEST_CASE("beside curves on Artificial Modes stand the published ones of their o
   }
 }
 
+TEST_CASE("a fall is the mean of the runs' own, and that of the mean curve stands beside it") {
+  std::vector<Trial> runs = modes_runs({"artificial-modes-0.01"});
+  std::vector<double> early(20, -8), late(20, -8);
+  early[3] = -4;
+  late[5] = -4;
+  for (Trial& run : runs) {
+    run.inputs["negative"] = "pcd:10 --chains 1";
+    run.outputs["log_likelihood"] = run.inputs.at("seed") == 0 ? early : late;
+  }
+  const Summary summary = made::sum_up("salakhutdinov2010/modes", runs);
+  const Measure& measure = made::measure_of(summary, "S36", "PCD");
+  CHECK(measure.estimate == Approx(4));
+  CHECK_THAT(measure.note, Catch::EndsWith("of the mean curve, as a figure shows it, 2.00"));
+}
+
 TEST_CASE("a published curve of Artificial Modes has the colour of our runs of the same phase") {
   std::vector<Trial> runs = modes_runs({"artificial-modes-0.01"});
   const std::vector<Trial> other = runs;
