@@ -29,12 +29,12 @@ bool is_allowed(std::uint32_t character, int length) {
 }
 
 /// The character that bytes begin with, and how many of them it takes; 0 if they begin with none.
-struct Decoded {
+struct FirstCharacter {
   std::uint32_t character = 0;
   int length = 0;
 };
 
-Decoded decode(std::string_view bytes) {
+FirstCharacter first_character(std::string_view bytes) {
   const auto first = static_cast<unsigned char>(bytes.front());
   const int length = length_of(first);
   if (length == 0 || bytes.size() < static_cast<std::size_t>(length)) return {};
@@ -44,7 +44,7 @@ Decoded decode(std::string_view bytes) {
     if ((next & 0xC0U) != 0x80) return {};
     character = character << 6U | (next & 0x3FU);
   }
-  return is_allowed(character, length) ? Decoded{character, length} : Decoded{};
+  return is_allowed(character, length) ? FirstCharacter{character, length} : FirstCharacter{};
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Decoded decode(std::string_view bytes) {
 std::string printable_line(std::string_view bytes) {
   std::string line;
   while (!bytes.empty()) {
-    const auto [character, length] = decode(bytes);
+    const auto [character, length] = first_character(bytes);
     if (length == 0)
       line += kReplacement;
     else if (is_control(character))
