@@ -35,7 +35,7 @@ struct Study {
 };
 
 constexpr int kRanksPerHost = 16;
-constexpr std::size_t kMany = 1'000'000, kLineBytes = 800;
+constexpr std::size_t kMany = 1'000'000, kStudyLineBytes = 800;
 
 std::vector<DispatchTask> draw_trials(double mean_seconds) {
   Stream stream(make_key(1, "studies"), Purpose::data);
@@ -101,7 +101,7 @@ double seconds_of_event() {
 /// Of a store where every trial is finished, until it is known that none is to run.
 double seconds_of_planned_line() {
   const experiments::TemporaryFolder folder;
-  const experiments::Experiment study = sleepers(kMany, kLineBytes, false);
+  const experiments::Experiment study = sleepers(kMany, kStudyLineBytes, false);
   const experiments::ReproduceOptions how{.out = folder.path()};
   const auto planned = [&] {
     auto plan = experiments::list_trials(study, how, experiments::CellFilter(""), "none");
@@ -111,10 +111,10 @@ double seconds_of_planned_line() {
   {
     const auto plan = planned();
     for (const auto& trial : plan.trials) {
-      plan.store->add_line(
-          experiments::trial_line(trial.key, {.inputs = trial.key.inputs,
-                                              .outputs = {{"text", std::string(kLineBytes, 'x')}},
-                                              .revision = "none"}));
+      plan.store->add_line(experiments::trial_line(
+          trial.key, {.inputs = trial.key.inputs,
+                      .outputs = {{"text", std::string(kStudyLineBytes, 'x')}},
+                      .revision = "none"}));
       plan.store->write();
     }
   }

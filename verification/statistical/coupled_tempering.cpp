@@ -23,10 +23,10 @@ const StatisticalTest kJointLaw({.name = "coupled chains: law of slow state, fas
                                  .false_alarm = 1e-9,
                                  .deviation = 0.01,
                                  .cases = 2});
-const StatisticalTest kRungLaw({.name = "coupled chains: law of the fast chain's rung",
-                                .false_alarm = 1e-9,
-                                .deviation = 0.02,
-                                .cases = 2});
+const StatisticalTest kFastRungLaw({.name = "coupled chains: law of the fast chain's rung",
+                                    .false_alarm = 1e-9,
+                                    .deviation = 0.02,
+                                    .cases = 2});
 const StatisticalTest kConstant({.name = "constant factor: law of state and rung",
                                  .false_alarm = 1e-9,
                                  .deviation = 0.015,
@@ -94,13 +94,13 @@ TEST_CASE("a trainer of rate zero leaves coupled chains at p(x_slow) pi(x_fast, 
 TEST_CASE("fast chains visit rungs by the sums of e^(-b E) where all weights are 1") {
   const Eigen::VectorXd law = pairs_at_rest().stationary.colwise().sum();
   for (const char* swap : {"each", "lag"})
-    check_decision(decide_frequencies(kRungLaw, {law.data(), static_cast<std::size_t>(law.size())},
-                                      [&](std::size_t n, StreamKey key) {
-                                        return train_at_rest(
-                                            swap, n, key, [](std::size_t, std::size_t, int rung) {
-                                              return static_cast<std::size_t>(rung);
-                                            });
-                                      }));
+    check_decision(decide_frequencies(
+        kFastRungLaw, {law.data(), static_cast<std::size_t>(law.size())},
+        [&](std::size_t n, StreamKey key) {
+          return train_at_rest(swap, n, key, [](std::size_t, std::size_t, int rung) {
+            return static_cast<std::size_t>(rung);
+          });
+        }));
 }
 
 TEST_CASE("adaptive chains with a constant factor settle at the exact law of their lattice") {

@@ -13,27 +13,28 @@ using namespace gates;
 
 namespace {
 
-constexpr int kParts = 6, kVisible = 10, kHidden = 8;  // of each, beside the two units
-constexpr double kAlone = -8, kTogether = 0.1, kWeight = 4;
+constexpr int kParts = 6, kPartVisible = 10, kPartHidden = 8;  // of each, beside the two units
+constexpr double kAlone = -8, kTogether = 0.1, kPartWeight = 4;
 
 // A hidden unit on a patch of visible ones, a visible one on a patch of hidden ones: of the mass without either, each alone holds
 // e^-8, and both, by the weight between them, a tenth. Of odd parts the visible unit is usually on.
 Layered parts_model(double together = kTogether, double alone = kAlone) {
-  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kParts * (kVisible + 1), kParts * (kHidden + 1));
+  Eigen::MatrixXd w =
+      Eigen::MatrixXd::Zero(kParts * (kPartVisible + 1), kParts * (kPartHidden + 1));
   Eigen::VectorXd b = Eigen::VectorXd::Zero(w.rows()), c = Eigen::VectorXd::Zero(w.cols());
-  const double gained = std::log1p(std::exp(kWeight)) - std::log(2),
+  const double gained = std::log1p(std::exp(kPartWeight)) - std::log(2),
                joined = std::log(together) - 2 * alone;
   for (int p = 0; p < kParts; ++p) {
-    const int visible = p * (kVisible + 1), hidden = p * (kHidden + 1);
+    const int visible = p * (kPartVisible + 1), hidden = p * (kPartHidden + 1);
     const double sign = p % 2 == 0 ? 1 : -1;
-    w.col(hidden).segment(visible + 1, kVisible).setConstant(kWeight);
-    w.row(visible).segment(hidden + 1, kHidden).setConstant(sign * kWeight);
+    w.col(hidden).segment(visible + 1, kPartVisible).setConstant(kPartWeight);
+    w.row(visible).segment(hidden + 1, kPartHidden).setConstant(sign * kPartWeight);
     w(visible, hidden) = sign * joined;
-    c[hidden] = alone - kVisible * gained;
-    b[visible] = sign * (alone - kHidden * gained);
+    c[hidden] = alone - kPartVisible * gained;
+    b[visible] = sign * (alone - kPartHidden * gained);
     if (sign > 0) continue;
     c[hidden] += joined;
-    c.segment(hidden + 1, kHidden).setConstant(kWeight);
+    c.segment(hidden + 1, kPartHidden).setConstant(kPartWeight);
   }
   return Layered::rbm(w, b, c);
 }
@@ -44,8 +45,8 @@ Chains ground(const Layered& model, int count) {
   states.randomise(make_key(7, "ground"));
   for (int n = 0; n < count; ++n)
     for (int p = 0; p < kParts; ++p) {
-      states.set(0, p * (kVisible + 1), n, static_cast<float>(p % 2));
-      states.set(1, p * (kHidden + 1), n, 0);
+      states.set(0, p * (kPartVisible + 1), n, static_cast<float>(p % 2));
+      states.set(1, p * (kPartHidden + 1), n, 0);
     }
   return states;
 }
@@ -62,9 +63,9 @@ TEST_CASE("what units of both sides hold together, and neither by itself, is fou
   for (int k = 0; k < kParts; ++k) {
     const RareSwitch& pair = rare[static_cast<std::size_t>(k)];
     REQUIRE(pair.numbers.size() == 2);
-    const auto part = pair.numbers[0] / (kVisible + 1);
-    CHECK(pair.numbers[0] == part * (kVisible + 1));
-    CHECK(pair.numbers[1] == model.size(0) + part * (kHidden + 1));
+    const auto part = pair.numbers[0] / (kPartVisible + 1);
+    CHECK(pair.numbers[0] == part * (kPartVisible + 1));
+    CHECK(pair.numbers[1] == model.size(0) + part * (kPartHidden + 1));
     CHECK(pair.likely == Approx(std::log(kTogether)).margin(0.01));
     CHECK((pair.of.from == part % 2 && pair.of.to == 1 - part % 2));
     REQUIRE(pair.of.others.size() == 1);
@@ -87,10 +88,11 @@ TEST_CASE("samples of what units of both sides hold together are met, and refuse
   Chains states = ground(model, 100);
   for (int p = 0; p < kParts; ++p)
     for (int n = 10 * p; n < 10 * p + 9; ++n) {
-      states.set(0, p * (kVisible + 1), n, static_cast<float>(1 - p % 2));
-      states.set(1, p * (kHidden + 1), n, 1);
-      for (int i = 1; i <= kVisible; ++i) states.set(0, p * (kVisible + 1) + i, n, 1);
-      for (int j = 1; j <= kHidden; ++j) states.set(1, p * (kHidden + 1) + j, n, p % 2 == 0);
+      states.set(0, p * (kPartVisible + 1), n, static_cast<float>(1 - p % 2));
+      states.set(1, p * (kPartHidden + 1), n, 1);
+      for (int i = 1; i <= kPartVisible; ++i) states.set(0, p * (kPartVisible + 1) + i, n, 1);
+      for (int j = 1; j <= kPartHidden; ++j)
+        states.set(1, p * (kPartHidden + 1) + j, n, p % 2 == 0);
     }
   Estimate estimate = ok_estimate();
   hold_to_switches(switch_units(model, {.states = {states}}, make_key(8, "switches")), 0, estimate);

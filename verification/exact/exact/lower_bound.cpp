@@ -25,7 +25,7 @@ using namespace well_models;
 
 namespace {
 
-LowerBoundOptions options_of(std::uint64_t seed) {
+LowerBoundOptions bound_options(std::uint64_t seed) {
   LowerBoundOptions options;
   options.search.climbs.key = make_key(seed, "bound");
   return options;
@@ -33,7 +33,7 @@ LowerBoundOptions options_of(std::uint64_t seed) {
 
 // The modes alone are listed.
 LowerBoundOptions modes_alone() {
-  LowerBoundOptions options = options_of(1);
+  LowerBoundOptions options = bound_options(1);
   options.search.escape_states = 1;
   options.gibbs_sweeps = 0;
   options.most_states = 1;
@@ -64,7 +64,7 @@ TEST_CASE("a bound is the sum over what it lists: one state, both, and a state t
   CHECK(one.states == 1);
   CHECK(one.modes == 1);
   CHECK_FALSE(one.all_states);
-  const LowerBound all = bound_of(one_hidden(), options_of(1));
+  const LowerBound all = bound_of(one_hidden(), bound_options(1));
   CHECK(all.listed == Approx(std::log(16.0)).epsilon(1e-14));
   CHECK(all.states == 2);
   CHECK(all.all_states);
@@ -110,7 +110,7 @@ TEST_CASE(
   CHECK(bound_of(one_hidden(), options).searched == told.searched);
   LowerBound none;
   const Layered no_list = free_units(Unit::continuous(), Unit::continuous());
-  SearchedStates(no_list, Base::uniform(no_list), options_of(1)).count({}, {}, none);
+  SearchedStates(no_list, Base::uniform(no_list), bound_options(1)).count({}, {}, none);
   CHECK(std::isnan(none.searched));
 }
 
@@ -268,7 +268,7 @@ TEST_CASE("a list that is full with the last state of all has all states") {
   const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(15, 14), Eigen::VectorXd::Zero(15),
                                      Eigen::VectorXd::Constant(14, 0.1));
   const double log_z = 15 * std::log(2.0) + 14 * std::log1p(std::exp(0.1));
-  LowerBoundOptions options = options_of(1);
+  LowerBoundOptions options = bound_options(1);
   const LowerBound all = bound_of(model, options);
   CHECK(all.states == 1 << 14);
   CHECK(all.all_states);
@@ -289,7 +289,7 @@ TEST_CASE("a list that ends early gives less than log Z, and more states never g
   const double log_z = exact_log_z(model).log_z;
   double before = -std::numeric_limits<double>::infinity();
   for (const int most : {1, 100, 10000}) {
-    LowerBoundOptions options = options_of(2);
+    LowerBoundOptions options = bound_options(2);
     options.most_states = most;
     const LowerBound bound = bound_of(model, options);
     CHECK(bound.listed >= before);
@@ -303,7 +303,7 @@ TEST_CASE("an estimate that misses a golf hole is ok by itself, and below the bo
   CHECK(exact_log_z(planted.model).log_z == Approx(planted.log_z).epsilon(1e-12));
   const Base base = Base::uniform(planted.model);
   const LayeredTarget target(planted.model, base);
-  const LowerBound bound = bound_of(planted.model, options_of(3));
+  const LowerBound bound = bound_of(planted.model, bound_options(3));
   CHECK(bound.all_states);
   CHECK(bound.log_z == Approx(planted.log_z).epsilon(1e-12));
   const double lowest = bound.log_z - bound.error_bound;
@@ -366,7 +366,7 @@ TEST_CASE("what single precision changes of log f is in the error, the limits an
   const auto bound_of_pairs = [](int pairs) {
     return bound_of(Layered::rbm(100000.1211 * Eigen::MatrixXd::Identity(pairs, pairs),
                                  Eigen::VectorXd::Zero(pairs), Eigen::VectorXd::Zero(pairs)),
-                    options_of(1));
+                    bound_options(1));
   };
   const double one = static_cast<double>(100000.1211F) - 100000.1211;
   const LowerBound twenty = bound_of_pairs(20);
@@ -395,7 +395,7 @@ TEST_CASE("what single precision changes of log f is in the error, the limits an
   const auto of_bias = [&](double below, double above) {
     return bound_of(Layered::rbm(Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, below),
                                  Eigen::VectorXd::Constant(1, above)),
-                    options_of(1))
+                    bound_options(1))
         .log_f_rounding;
   };
   CHECK(of_bias(100000.1211, 0) == Approx(one).epsilon(1e-6));
@@ -407,7 +407,7 @@ TEST_CASE("the bound is the same for any number of threads, and none where nats 
   const Layered model = hidden_well(40, 20).model;
   const auto bound = [&](int threads) {
     const ThreadLimit limit(threads);
-    return bound_of(model, options_of(4));
+    return bound_of(model, bound_options(4));
   };
   const LowerBound one = bound(1), two = bound(2);
   CHECK(one.log_z == two.log_z);
@@ -416,7 +416,7 @@ TEST_CASE("the bound is the same for any number of threads, and none where nats 
   CHECK(one.states == two.states);
   const Layered huge = Layered::rbm(Eigen::MatrixXd::Constant(3, 2, 1e20), Eigen::VectorXd::Zero(3),
                                     Eigen::VectorXd::Zero(2));
-  CHECK(std::isnan(bound_of(huge, options_of(4)).log_z));
+  CHECK(std::isnan(bound_of(huge, bound_options(4)).log_z));
 }
 
 TEST_CASE("of two bounds the one that is certainly higher is kept") {

@@ -23,7 +23,7 @@ using namespace small_trainers;
 
 namespace {
 
-const Negative kNegatives[] = {Negative::cd(2), Negative::pcd(2), Negative::pt(3, 1)};
+const Negative kRbmNegatives[] = {Negative::cd(2), Negative::pcd(2), Negative::pt(3, 1)};
 
 double log_likelihood(const Layered& model, const Eigen::MatrixXf& data) {
   return oracle::mean_log_likelihood({model.weights(0), model.bias(0), model.bias(1)}, data);
@@ -121,7 +121,7 @@ TEST_CASE("a smaller last minibatch counts its own cases only") {
   // Zero rate and zero weights: the positive means alone tell which cases were counted.
   Eigen::MatrixXf data = Eigen::MatrixXf::Zero(1, 5);
   data(0, 4) = 1;
-  for (const Negative& negative : kNegatives) {
+  for (const Negative& negative : kRbmNegatives) {
     Trainer trainer(start(1, 1, 0), data, {.negative = negative, .learning_rate = 0, .batch = 3},
                     make_key(1));
     for (int update = 0; update < 6; ++update) {
