@@ -39,8 +39,8 @@ TEST_CASE("the production sweep follows the double law and leaves p unchanged, e
     const int share = simd_path() == usual ? 1 : emulated ? 16 : 4;
     for (const Check& check : registered_checks()) {
       if (!check.name.starts_with("production-")) continue;
-      const int discrete = emulated ? 8 : 30;
-      const int models = check.name.ends_with("(discrete units)") ? discrete : 200 / share;
+      const int discrete = simd_path() == usual ? 24 : 8;
+      const int models = check.name.ends_with("(discrete units)") ? discrete : 120 / share;
       const CheckOutcome outcome = check.run(models, 5);
       INFO(check.name << " " << check.subject << ": " << outcome.value << " " << outcome.detail);
       CHECK(outcome.holds);
