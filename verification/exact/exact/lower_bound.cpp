@@ -149,7 +149,7 @@ TEST_CASE("a short tempered search finds wells that the modes known do not lead 
         return find_lower_bound(target, search, {}, {.modes = flat, .states = std::move(states)});
       };
       CHECK(bound({}).searched < well.known.log_z - 0.2);
-      const LowerBound found = bound(tempered_search(well.model, seed));
+      const LowerBound found = bound(tempered_search(well.model, seed).states);
       CHECK(found.searched > well.known.log_z - 0.7);
       CHECK(found.lowest() <= well.known.log_z);
     }

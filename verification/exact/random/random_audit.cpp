@@ -178,7 +178,7 @@ TEST_CASE("no attempt, base or search of an estimate makes a draw that another o
       estimate_log_z("rts", target, settings);
     }
     find_lower_bound(target, mode_search(model, 1), {},
-                     {.modes = chosen.modes, .states = tempered_search(model, 1)});
+                     {.modes = chosen.modes, .states = tempered_search(model, 1).states});
   });
   CHECK(drawn.all > 0);
   // But that bases are compared by the same draws.

@@ -10,7 +10,6 @@
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/model/sides.hpp"
-#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
 namespace {
@@ -20,18 +19,6 @@ LowerBoundOptions bound_options(const ModeSearch& search, const FoundStates& fou
 }
 
 }  // namespace
-
-std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed) {
-  const LayeredTarget target(model, Base::uniform(model));
-  SimulatedTemperingOptions options{.chains = 100,
-                                    .sweeps = 300,
-                                    .states = States::collapsed,
-                                    .key = make_key(seed, "tempered search")};
-  TopStates top(target, options.chains, options.key);
-  options.top_states = &top;
-  simulated_tempering(target, options);
-  return visited_states(top).states;
-}
 
 FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, std::uint64_t seed,
                         const ChosenBase& chosen, bool tempered) {
@@ -43,7 +30,7 @@ FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, s
         std::make_shared<const Phases>(find_phases(of.model, *found.modes, seed, of.summed));
   // For the list of a discrete side's states.
   if (tempered && std::isfinite(log2_states(of.model, smaller_side(of.model))))
-    found.states = tempered_search(of.model, seed);
+    found.states = (chosen.search ? *chosen.search : tempered_search(of.model, seed)).states;
   return found;
 }
 

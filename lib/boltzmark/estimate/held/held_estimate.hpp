@@ -18,14 +18,6 @@ namespace boltzmark {
 
 struct Met;
 
-/// Searches for states by a short tempered run of the model from the uniform base, whatever a run's
-/// base: it finds wells that no climb leads to, which annealed chains pass by, and which a base of
-/// other modes hides. Rungs are drawn by collapsed states: by joint ones a well of one in 2^22 states
-/// was never met.
-/// Randomness  a key of its own of the seed, whatever the run's
-/// Cost        300 sweeps of 100 chains
-std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed);
-
 /// What is known of a model's mass before a run.
 struct FoundStates {
   std::optional<Modes> modes = std::nullopt;       ///< of the search; none: it is made

@@ -8,10 +8,13 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/model/sides.hpp"
+#include "boltzmark/sample/top_states.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 namespace {
@@ -92,7 +95,24 @@ Base one_sided(Base base, int parity) {
   return base;
 }
 
+TemperedSearch search_from(const LayeredTarget& target, StreamKey key) {
+  MethodRuns runs(target, {.chains = 100, .sweeps = 300, .key = key});
+  TemperedSearch search{.estimate = runs.estimate("rts")};
+  search.states = visited_states(runs.top_states()).states;
+  return search;
+}
+
 }  // namespace
+
+TemperedSearch tempered_search(const Layered& model, std::uint64_t seed) {
+  return search_from(LayeredTarget(model, Base::uniform(model)), make_key(seed, "tempered search"));
+}
+
+bool uniform_serves(const Estimate& uniform, const Estimate& other) {
+  constexpr double kError = 0.5;
+  return uniform.std_error < kError &&
+         uniform.log_z + 2 * uniform.std_error >= other.log_z - 2 * other.std_error;
+}
 
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
                             int summed_side) {
@@ -133,6 +153,13 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
     if (std::isfinite(certain.log_z))
       best = choose_reaching(certain.log_z - certain.error_bound, bases, mean_log_weights, choice,
                              model, *chosen.phases);
+  }
+  if (best > 0) {
+    chosen.search = tempered_search(model, seed);
+    const LayeredTarget target(model, bases[best], LayeredTarget::kPacking, summed_side);
+    if (uniform_serves(chosen.search->estimate,
+                       search_from(target, make_key(seed, "tempered pilot")).estimate))
+      best = 0;
   }
   chosen.of_modes = best > 0;
   chosen.base = std::move(bases[best]);
