@@ -126,7 +126,8 @@ std::string render_markdown(const Document& document) {
       "# Boltzmark report, profile {}\n\nRevision {}, {}, {}, seed {}.\n\n",
       profile_name(document.profile), markdown_escape(document.manifest.value("revision", "")),
       markdown_escape(document.manifest.value("simd", "")),
-      markdown_escape(document.manifest.value("cpu", "")), document.manifest.value("seed", std::uint64_t{0}));
+      markdown_escape(document.manifest.value("cpu", "")),
+      document.manifest.value("seed", std::uint64_t{0}));
   for (const PaperVerdicts& paper : document.papers)
     text += claims_markdown(paper, document.profile);
   for (const Section& section : document.sections) text += section_markdown(document, section);

@@ -1,4 +1,6 @@
 // Which base is chosen of a model: where rates and places may hide a phase, and where they lead to one.
+#include "boltzmark/estimate/places/chosen_base.hpp"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <utility>
@@ -6,7 +8,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"

@@ -270,7 +270,8 @@ TEST_CASE(
 
 TEST_CASE("a phase is found whichever side of a network it is a pattern of") {
   Stream draws(make_key(2, "votes"), Purpose::test);
-  const KnownModel votes = make_votes({.visible = 200, .weak = 60, .strong = 8, .ahead = 10}, draws);
+  const KnownModel votes =
+      make_votes({.visible = 200, .weak = 60, .strong = 8, .ahead = 10}, draws);
   const Layered& rbm = votes.model;
   const Layered turned =
       Layered::rbm(rbm.weights(0).transpose(), Eigen::VectorXd(rbm.bias(1)), rbm.bias(0));

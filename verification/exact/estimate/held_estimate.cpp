@@ -1,8 +1,9 @@
 // Estimates that are held to what is found beside them, in one call.
+#include "boltzmark/estimate/held/held_estimate.hpp"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 

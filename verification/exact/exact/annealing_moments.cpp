@@ -1,9 +1,10 @@
 // What propagating the whole measure tells of AIS.
 
+#include "verification/checks/annealing_moments.hpp"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "verification/checks/annealing_moments.hpp"
 #include "verification/checks/check_cases.hpp"
 
 using namespace boltzmark;

@@ -132,9 +132,9 @@ Method rsd_method() {
 }
 
 Method rts_mixed_method() {
-  Method method =
-      reader_of_runs("rts-mixed", "RTS over all stages of Zhat with enough round trips [carlson2016, App. A]",
-                     [](const TemperedRun& run) { return rts_mixed(run); });
+  Method method = reader_of_runs(
+      "rts-mixed", "RTS over all stages of Zhat with enough round trips [carlson2016, App. A]",
+      [](const TemperedRun& run) { return rts_mixed(run); });
   method.reads_log_f = true;
   method.square_matrices = 8;  // the Hessian, its parts and what solves it
   return method;

@@ -310,7 +310,8 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_s
   const auto slab_work = static_cast<std::uint64_t>(middle_table_.states) *
                          static_cast<std::uint64_t>(row_groups_) * kPlaneRowGroup * kPlaneColumns *
                          static_cast<std::uint64_t>(units_);
-  chunk_slabs_ = std::max((std::uint64_t{1} << 23) / slab_work + 1, least_chunk_blocks(sides, slabs_));
+  chunk_slabs_ =
+      std::max((std::uint64_t{1} << 23) / slab_work + 1, least_chunk_blocks(sides, slabs_));
   return true;
 }
 

@@ -104,11 +104,10 @@ KnownModel make_product(std::span<const std::string> fields) {
   if (std::min(of.visible, of.hidden) > kMostEnumeratedOfPart ||
       count * std::max(of.visible, of.hidden) > kMostUnits / 4 ||
       1.0 * count * of.visible * count * of.hidden > kMostWeights)
-    throw InvalidArgument(
-        fmt::format("COUNT x VISIBLE x HIDDEN = {} x {} x {} (must be parts of a "
-                    "side of at most {} units, of {} units a side and {} weights in all)",
-                    count, of.visible, of.hidden, kMostEnumeratedOfPart, kMostUnits / 4,
-                    kMostWeights));
+    throw InvalidArgument(fmt::format(
+        "COUNT x VISIBLE x HIDDEN = {} x {} x {} (must be parts of a "
+        "side of at most {} units, of {} units a side and {} weights in all)",
+        count, of.visible, of.hidden, kMostEnumeratedOfPart, kMostUnits / 4, kMostWeights));
   const std::vector<int> rows = permutation(count * of.visible, of.draws),
                          cols = permutation(count * of.hidden, of.draws);
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(count * of.visible, count * of.hidden);

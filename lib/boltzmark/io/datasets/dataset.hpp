@@ -19,9 +19,9 @@ struct Dataset {
   bool grey_levels = false;  ///< that `binarise` made values of
   bool states = false;       ///< of a model's own units: kept by chains
   std::string header = {};   ///< the line of names that a text file began with, if it did
-  bool numbered = false;     ///< a text file whose first row is 0, 1, 2, .., as pandas names columns
-  std::string provenance;    ///< where the cases come from, in a line
-  std::string sha256;        ///< of the unpacked file; of the values as bytes for generated sets
+  bool numbered = false;   ///< a text file whose first row is 0, 1, 2, .., as pandas names columns
+  std::string provenance;  ///< where the cases come from, in a line
+  std::string sha256;      ///< of the unpacked file; of the values as bytes for generated sets
 };
 
 /// A data set that load_dataset knows by name.
