@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 
@@ -24,8 +23,7 @@ VisitedStates visited_states(TopStates& top) {
   if (greatest != visited.visits.end() && *greatest > 0 && *greatest < kLeast)
     for (const double all = *greatest; double& weight : visited.visits) weight /= all;
   for (int g = 0; g < top.states.groups(); ++g)
-    visited.states.push_back(
-        dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states());
+    visited.states.push_back(top.states.group(g).layer_states());
   return visited;
 }
 

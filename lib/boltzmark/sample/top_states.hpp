@@ -52,7 +52,7 @@ struct VisitedStates {
 };
 
 /// Returns them, weights whose squares would be 0 as shares of the greatest.
-/// Throws  std::bad_cast if the run's target is of another kind
+/// Throws  InvalidArgument if the run's target is no network of layers
 VisitedStates visited_states(TopStates& top);
 
 }  // namespace boltzmark

@@ -32,6 +32,7 @@ class LayeredPopulation final : public Population {
   void observe(const Eigen::Ref<const Eigen::MatrixXf>& states) override;
   /// Throws  std::bad_cast if `from` is a population of another kind of target
   void copy_chain(int chain, const Population& from, int source) override;
+  const Chains& layer_states() const override { return chains_.states(); }
 
   /// Goes on with other parameters of the same shape.
   void set_model(std::shared_ptr<const TemperedModel> model) {
@@ -41,7 +42,6 @@ class LayeredPopulation final : public Population {
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
     chains_.set_layer(layer, states);
   }
-  const TemperedChains& tempered_chains() const { return chains_; }
 
  private:
   TemperedChains chains_;

@@ -15,6 +15,10 @@ void Population::observe(const Eigen::Ref<const Eigen::MatrixXf>&) {
   throw InvalidArgument("target (must have visible units that can be observed)");
 }
 
+const Chains& Population::layer_states() const {
+  throw InvalidArgument("target (must be a network of layers)");
+}
+
 void require_marginal_moves(const Target& target) {
   if (const std::string rule = target.joint_rule(); !rule.empty())
     throw InvalidArgument(fmt::format(

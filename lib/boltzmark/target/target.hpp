@@ -12,6 +12,8 @@
 
 namespace boltzmark {
 
+class Chains;
+
 /// A group of chains of one target, moved and read by one thread.
 /// Densities are those of  log f_b = b log f + (1 - b) log p1  with p1 normalised. A target with
 /// latent variables (the hidden units) also knows the marginal of the rest ("collapsed").
@@ -41,6 +43,9 @@ class Population {
   virtual void observe(const Eigen::Ref<const Eigen::MatrixXf>& states);
   /// Copies the state of a chain of another population of the same target: resampling.
   virtual void copy_chain(int chain, const Population& from, int source) = 0;
+  /// Returns the states of all layers of a network.
+  /// Throws  InvalidArgument if the target is none
+  virtual const Chains& layer_states() const;
 };
 
 /// What samplers and estimators see of a distribution with density f / Z and of its base p1.

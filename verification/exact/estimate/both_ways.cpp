@@ -77,7 +77,7 @@ TEST_CASE("chains that begin near modes have draws of their own, in every block"
   const Modes modes = modes_of(coins);
   const auto population = target.chains(0, 48, make_key(7));
   start_from_modes(target, modes, 48, make_key(7))(*population, 0);
-  const Eigen::MatrixXf states = population->tempered_chains().states().get_layer(0);
+  const Eigen::MatrixXf states = population->layer_states().get_layer(0);
   for (int a = 0; a < 48; ++a)
     for (int b = 0; b < a; ++b) CHECK(states.col(a) != states.col(b));
 }
@@ -146,7 +146,7 @@ TEST_CASE("chains begin in modes in proportion to f, whatever their numbers") {
   for (const int first : {0, kHalf}) {
     const auto block = target.chains(first, kHalf, make_key(1));
     start(*block, first);
-    const Eigen::MatrixXf visible = block->tempered_chains().states().get_layer(0);
+    const Eigen::MatrixXf visible = block->layer_states().get_layer(0);
     const auto on = (visible.colwise().sum().array() > 20).count();
     INFO(on << " of " << kHalf << " are in the likelier mode");
     CHECK((on > kHalf / 2 && on < kHalf - 10));  // some seven in ten

@@ -313,7 +313,7 @@ TEST_CASE("draws from the base forget every state whatever the rule") {
   const auto drawn = [](const Rule& rule) {
     const auto population = target(rule).populate(0, kRuleChains, make_key(9));
     population->draw_base();
-    const auto& states = dynamic_cast<LayeredPopulation&>(*population).tempered_chains().states();
+    const auto& states = population->layer_states();
     return std::array{states.get_layer(0), states.get_layer(1)};
   };
   CHECK(drawn(lazy()) == drawn(Rule::gibbs()));

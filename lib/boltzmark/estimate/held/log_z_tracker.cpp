@@ -66,8 +66,7 @@ TrackedPlace LogZTracker::initial_place(const Target& target) const {
   for (int l = 0; l < target->model.layers(); ++l)
     place.states.emplace_back(target->model.size(l), options_.chains);
   for (int g = 0; g < left->groups(); ++g) {
-    const Chains& states =
-        dynamic_cast<const LayeredPopulation&>(left->group(g)).tempered_chains().states();
+    const Chains& states = left->group(g).layer_states();
     for (int l = 0; l < states.layers(); ++l)
       place.states[l].middleCols(left->first_chain(g), states.chains()) = states.get_layer(l);
   }

@@ -187,7 +187,7 @@ void TrackedTempering::copy_states(Chains& out) const {
     throw InvalidArgument(
         fmt::format("out (must be {} chains of the model's layers)", options_.chains));
   for (int g = 0; g < populations_.groups(); ++g) {
-    const Chains& states = layered_[g]->tempered_chains().states();
+    const Chains& states = layered_[g]->layer_states();
     for (int l = 0; l < out.layers(); ++l)
       std::copy_n(states.block(l, 0),
                   static_cast<std::size_t>(states.blocks()) * states.size(l) * kChainBlock,
