@@ -49,8 +49,8 @@ struct MethodSettings {
   CaseValues cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
   /// Takes states at b = 1 of as many chains as the method's work says.
   TopStates* top_states = nullptr;
-  /// Has several processes make AIS's and RAISE's annealed chains, as AnnealingOptions::shared says;
-  /// other methods leave it.
+  /// Has several processes make the annealed chains of a method that shares_chains, as
+  /// AnnealingOptions::shared says; other methods leave it.
   const SharedChains* shared = nullptr;
   Progress progress = nullptr;  ///< the share done, 1 at the end; may throw to stop
 };
@@ -108,6 +108,8 @@ struct Method {
   /// Returns the bytes that a chain's rungs take, of all sweeps together; null: none.
   std::function<double(const MethodSettings&)> rung_bytes = nullptr;
   OtherWay other_way = nullptr;  ///< null: its chains begin at no one end of the ladder
+  bool shares_chains = false;    ///< has other processes make some of them (settings.shared)
+  bool shares_states = false;    ///< and each knows but its own states at b = 1
   double square_matrices = 0;    ///< of rungs x rungs doubles, that are there at once
   double cell_seconds = 0;       ///< besides the sweeps, of a sample and a rung on one thread
   double pair_seconds = 0;       ///< and of a sample and a pair of rungs

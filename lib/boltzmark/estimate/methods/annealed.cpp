@@ -234,7 +234,9 @@ Method ais_method() {
               },
           .work = ais_work,
           .sweep_bytes = no_bytes,
-          .other_way = anneal_down};
+          .other_way = anneal_down,
+          .shares_chains = true,
+          .shares_states = true};
 }
 
 Method raise_method() {
@@ -246,11 +248,14 @@ Method raise_method() {
           .work = raise_work,
           .sweep_bytes = raise_bytes,
           .rung_bytes = raise_rung_bytes,
-          .other_way = [](const Method&, const Estimate& told, const LayeredTarget& target,
-                          const Modes&, const MethodSettings& settings) {
-            return BothWays{
-                annealed_importance_sampling(target, annealing_options(settings)).estimate, told};
-          }};
+          .other_way =
+              [](const Method&, const Estimate& told, const LayeredTarget& target, const Modes&,
+                 const MethodSettings& settings) {
+                return BothWays{
+                    annealed_importance_sampling(target, annealing_options(settings)).estimate,
+                    told};
+              },
+          .shares_chains = true};  // its states at b = 1 are of a run that each process makes
 }
 
 Method smc_method() {

@@ -216,9 +216,10 @@ void check(const EstimateRequest& arguments, const Command& command) {
 
 // Chains of other methods learn from each other as they go.
 void check_method_on_ranks(const std::string& method) {
-  if (method != "ais" && method != "raise")
+  const bool exact = method == "exact";
+  if (exact || !find_method(method).shares_chains)
     throw InvalidArgument(fmt::format("--method = {} (must be run without mpirun, or by `{}`)",
-                                      method, method == "exact" ? "exact" : "compare"));
+                                      method, exact ? "exact" : "compare"));
 }
 
 EstimateOutcome make_and_print(const EstimateRequest& arguments, const Session& session) {

@@ -124,8 +124,7 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const PreparedTarget&
     outcome.store =
         settings.tempering == Tempering::parallel ? runs.replicas() : runs.tempered().store;
   outcome.visited = visited_states(runs.top_states());
-  if (session.ranks &&
-      arguments.method == "ais")  // those of raise are of a run that each rank makes
+  if (session.ranks && find_method(arguments.method).shares_states)
     outcome.visited.states = {
         gather_states(*session.ranks, model, settings.chains, outcome.visited.states)};
   outcome.seconds = watch.seconds();
