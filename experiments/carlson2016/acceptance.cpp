@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "boltzmark/target/continuous.hpp"
-#include "boltzmark/target/gaussian_mixture.hpp"
 #include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/interval.hpp"
+#include "verification/checks/known/gaussian_mixture.hpp"
 
 namespace boltzmark::experiments::carlson2016_acceptance {
 namespace {

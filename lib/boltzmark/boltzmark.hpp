@@ -45,7 +45,6 @@
 
 // What enumeration makes exact.
 #include "boltzmark/exact/exact_sampler.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "boltzmark/target/continuous_target.hpp"
-#include "boltzmark/target/gaussian_mixture.hpp"
+#include "verification/checks/known/gaussian_mixture.hpp"
 
 using namespace boltzmark;
 

@@ -12,12 +12,12 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/estimators/stepping_stones.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 #include "peaked_model.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;

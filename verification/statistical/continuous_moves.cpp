@@ -5,8 +5,8 @@
 
 #include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
-#include "boltzmark/target/gaussian_mixture.hpp"
 #include "decide.hpp"
+#include "verification/checks/known/gaussian_mixture.hpp"
 
 namespace {
 

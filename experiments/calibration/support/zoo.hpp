@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/exact/known/known_model.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 namespace boltzmark::experiments {
 

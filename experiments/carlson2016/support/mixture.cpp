@@ -6,7 +6,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/target/continuous.hpp"
-#include "boltzmark/target/gaussian_mixture.hpp"
+#include "verification/checks/known/gaussian_mixture.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
@@ -17,6 +16,7 @@
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/program.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 namespace boltzmark::cli {
 namespace {

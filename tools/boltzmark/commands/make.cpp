@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/program.hpp"
 #include "tools/boltzmark/progress.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 namespace boltzmark::cli {
 namespace {

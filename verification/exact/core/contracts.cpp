@@ -25,8 +25,8 @@
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
-#include "boltzmark/target/gaussian_mixture.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "verification/checks/known/gaussian_mixture.hpp"
 #include "verification/exact/support/noting_target.hpp"
 
 using namespace boltzmark;

@@ -11,9 +11,9 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/chosen_base.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 using namespace boltzmark;
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 using namespace boltzmark;
 

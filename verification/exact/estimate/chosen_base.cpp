@@ -9,11 +9,11 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/exact/support/two_phases.hpp"
 
 using namespace boltzmark;

@@ -10,9 +10,9 @@
 #include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 using namespace boltzmark;
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 using namespace boltzmark;
 

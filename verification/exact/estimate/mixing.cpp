@@ -16,9 +16,9 @@
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 
 using namespace boltzmark;

@@ -10,8 +10,8 @@
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/exact/support/two_phases.hpp"
 
 using namespace boltzmark;

@@ -13,10 +13,10 @@
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/state_list.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/checks/verifier.hpp"
 #include "verification/exact/support/well_models.hpp"
 

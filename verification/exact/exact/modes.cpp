@@ -11,13 +11,13 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/places/bases.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/modes/state_list.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/exact/support/well_models.hpp"
 
 using namespace boltzmark;

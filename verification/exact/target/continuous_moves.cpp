@@ -10,8 +10,8 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
-#include "boltzmark/target/gaussian_mixture.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "verification/checks/known/gaussian_mixture.hpp"
 
 using namespace boltzmark;
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/npz.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/exact/support/well_models.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"

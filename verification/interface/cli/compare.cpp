@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/interface/cli/curves.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"

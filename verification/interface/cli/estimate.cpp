@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "boltzmark/estimate/held/held_estimate.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/npz.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"

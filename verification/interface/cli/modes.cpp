@@ -3,8 +3,8 @@
 #include <cmath>
 #include <span>
 
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/npz.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/exact/support/well_models.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"

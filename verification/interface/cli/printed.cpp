@@ -7,10 +7,10 @@
 #include <map>
 #include <sstream>
 
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/claims.hpp"
+#include "verification/checks/known/known_model.hpp"
 #include "verification/exact/support/well_models.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/known/known_model.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/exact/known/known_model.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 namespace boltzmark {
 namespace {

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 namespace boltzmark {
 namespace {

@@ -1,5 +1,5 @@
 // The Gaussian mixture against closed forms and an independent quadrature.
-#include "boltzmark/target/gaussian_mixture.hpp"
+#include "verification/checks/known/gaussian_mixture.hpp"
 
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "boltzmark/target/gaussian_mixture.hpp"
+#include "verification/checks/known/gaussian_mixture.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 namespace boltzmark {
 namespace {

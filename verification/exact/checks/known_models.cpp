@@ -4,8 +4,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "verification/checks/known/known_model.hpp"
 
 using namespace boltzmark;
 
