@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "boltzmark/exact/turns.hpp"
+#include "boltzmark/exact/spectrum/turns.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/spectrum_cases.hpp"
 #include "verification/exact/support/thread_ranks.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "boltzmark/exact/turns.hpp"
+#include "boltzmark/exact/spectrum/turns.hpp"
 #include "boltzmark/transition/rule.hpp"
 
 namespace boltzmark {

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/turns.hpp"
+#include "boltzmark/exact/spectrum/turns.hpp"
 
 #include <functional>
 
