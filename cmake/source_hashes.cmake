@@ -17,6 +17,7 @@ endif()
 
 file(GLOB_RECURSE sources RELATIVE ${root} ${root}/lib/boltzmark/*.[hc]pp
   ${root}/verification/checks/*.[hc]pp ${root}/experiments/kit/statistics/*.[hc]pp
+  ${root}/experiments/kit/datasets/*.[hc]pp
   ${root}/experiments/kit/errors.[hc]pp ${root}/experiments/kit/evidence.[hc]pp
   ${root}/experiments/*20*/*.[hc]pp ${root}/experiments/calibration/*.[hc]pp
   ${root}/tools/boltzmark/commands/compare/comparison_runs.[hc]pp

@@ -4,11 +4,11 @@
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/spectrum/spectrum.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/bands.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/paired.hpp"
 #include "experiments/kit/results.hpp"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/classes.hpp"
 #include "experiments/bruegge2013/support/measures.hpp"
 #include "experiments/bruegge2013/support/sampling.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 
 namespace boltzmark::experiments::bruegge2013_table4 {
 namespace {

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "experiments/calibration/support/held_runs.hpp"
 #include "experiments/calibration/support/outcomes.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 

@@ -3,13 +3,13 @@
 #include <array>
 
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/model/base.hpp"
 #include "experiments/carlson2016/support/all_methods.hpp"
 #include "experiments/carlson2016/support/annealing_bias.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/kit/csv.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/proportion.hpp"
 

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "experiments/carlson2016/support/tracked_training.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"

@@ -19,8 +19,8 @@ bool is_experiment_file(const std::string& path) {
 }
 
 bool depends_on(const Experiment& experiment, const std::string& path) {
-  for (const char* start : {"lib/", "verification/checks/known/", "experiments/kit/statistics/",
-                            "experiments/kit/errors."})
+  for (const char* start : {"lib/", "verification/checks/known/", "experiments/kit/datasets/",
+                            "experiments/kit/statistics/", "experiments/kit/errors."})
     if (path.starts_with(start)) return true;
   if (path == "experiments/" + experiment.id + ".cpp") return true;
   for (const char* start : {"verification/checks/", "experiments/kit/evidence."})

@@ -22,8 +22,9 @@ std::string program_hash();
 std::string compiler_name();
 
 /// Hashes what a trial of an experiment depends on beside its inputs: the library, the models whose
-/// log Z is known, the kit's statistics, the experiment's own file, the files of its paper's folder
-/// that are not other experiments, the exact checks where it says so, the compiler, and its data.
+/// log Z is known, the kit's data sets and statistics, the experiment's own file, the files of its
+/// paper's folder that are not other experiments, the exact checks where it says so, the compiler,
+/// and its data.
 /// Throws  DataError if a data file cannot be read
 std::string sources_hash(const Experiment& experiment,
                          const std::vector<SourceFile>& sources = source_files());

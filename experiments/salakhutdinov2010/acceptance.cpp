@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "experiments/kit/bands.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/salakhutdinov2010/support/committed_models.hpp"

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/power.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/salakhutdinov2010/support/committed_models.hpp"

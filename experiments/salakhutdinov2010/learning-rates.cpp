@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/sample/chains/persistent_chains.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/paired.hpp"
 #include "experiments/kit/results.hpp"

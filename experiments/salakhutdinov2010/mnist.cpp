@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "boltzmark/io/datasets/norb.hpp"
 #include "experiments/kit/bands.hpp"
+#include "experiments/kit/datasets/norb.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/salakhutdinov2010/support/bound_training.hpp"

@@ -5,11 +5,11 @@
 #include <numeric>
 #include <vector>
 
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/bands.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/paired.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"

@@ -8,8 +8,8 @@
 #include "boltzmark/model/discriminative.hpp"
 #include "boltzmark/model/layered.hpp"
 
-// Files: models and data sets.
-#include "boltzmark/io/datasets/dataset.hpp"
+// Files: models and cases.
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 // Moving chains: update rules, block sweeps, what they are moved on.

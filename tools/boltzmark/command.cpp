@@ -8,7 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/number.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 #include "output.hpp"
 
 namespace boltzmark::cli {
@@ -58,7 +58,7 @@ bool is_written(const std::string& out, const std::string& file) {
 
 // Whether an argument's file, or one in its folder, is what another one reads or writes.
 bool would_write(const Argument& out, const std::string& text, bool written) {
-  const std::string file = written ? text : find_in_data_folders(text);
+  const std::string file = written ? text : experiments::find_in_data_folders(text);
   if (written && name_one_path(*out.text, file)) return true;
   if (out.into.empty()) return is_written(*out.text, file);
   return std::any_of(out.into.begin(), out.into.end(), [&](const std::string& name) {
@@ -209,7 +209,7 @@ void Command::writes(std::initializer_list<std::string_view> names) {
 void Command::reads_models(std::string_view name) {
   Argument& model = named(name);
   model.take = [take = std::move(model.take)](const std::string& text) {
-    take(find_in_data_folders(text));
+    take(experiments::find_in_data_folders(text));
   };
 }
 

@@ -10,11 +10,12 @@
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/file_kind.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/chains.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/printable.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -130,7 +131,7 @@ Dataset load_cases(const std::string& spec, const std::string& binarise,
   BinariseOptions options;
   if (unit.has_scale()) options.kind = BinariseOptions::Kind::grey;
   if (!binarise.empty()) options = parse_binarise(binarise);
-  Dataset data = load_dataset(spec, options, default_split);
+  Dataset data = experiments::load_dataset(spec, options, default_split);
   say_header(data);
   if (!binarise.empty()) require_grey_levels(data, binarise);
   return data;
@@ -227,9 +228,9 @@ Dataset load_states(const Layered& model, const std::string& spec, const std::st
 Dataset load_labelled(const std::string& spec, const std::string& labels,
                       const BinariseOptions& binarise, const std::string& default_split,
                       bool needed) {
-  Dataset data = load_dataset(spec, binarise, default_split);
+  Dataset data = experiments::load_dataset(spec, binarise, default_split);
   say_header(data);
-  if (!labels.empty()) data.labels = read_labels(labels);
+  if (!labels.empty()) data.labels = read_labels(experiments::find_in_data_folders(labels));
   if (data.labels.empty() && !needed) return data;
   if (data.labels.empty())
     throw DataError(data.name + ": has no classes (must have labels, or --labels FILE)");

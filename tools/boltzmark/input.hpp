@@ -8,7 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "command.hpp"
 

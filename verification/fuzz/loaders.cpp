@@ -9,7 +9,7 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 namespace {
@@ -39,6 +39,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       .write(reinterpret_cast<const char*>(data) + (size > 0 ? 1 : 0),
              static_cast<std::streamsize>(size > 0 ? size - 1 : 0));
   refuse_or_read(path, [](const std::string& file) { boltzmark::read_model(file); });
-  refuse_or_read(path, [](const std::string& file) { boltzmark::load_dataset(file); });
+  refuse_or_read(path, [](const std::string& file) { boltzmark::read_dataset(file); });
   return 0;
 }

@@ -7,9 +7,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/transition/log_density.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "experiments/carlson2016/support/initial_rounds.hpp"
 #include "experiments/carlson2016/support/models.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
 #include "experiments/kit/statistics/interval.hpp"

@@ -8,9 +8,9 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 
 namespace boltzmark::experiments {
 namespace {

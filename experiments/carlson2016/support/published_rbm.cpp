@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 
 namespace boltzmark::experiments {
 namespace {

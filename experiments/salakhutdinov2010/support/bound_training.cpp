@@ -9,12 +9,12 @@
 #include <sstream>
 #include <utility>
 
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/salakhutdinov2010/support/committed_models.hpp"
 #include "experiments/salakhutdinov2010/support/overlaps.hpp"
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 
 namespace boltzmark::experiments {
 

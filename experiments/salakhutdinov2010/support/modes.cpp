@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/salakhutdinov2010/support/overlaps.hpp"
 
 namespace boltzmark::experiments {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "boltzmark/io/datasets/binarise.hpp"
+#include "boltzmark/io/binarise.hpp"
 #include "boltzmark/model/discriminative.hpp"
 #include "boltzmark/model/layered.hpp"
 

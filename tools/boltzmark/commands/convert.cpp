@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
-#include "boltzmark/io/datasets/norb_toy.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "experiments/kit/datasets/norb_toy.hpp"
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/program.hpp"
@@ -30,27 +30,28 @@ int convert_toy(const ConvertArguments& arguments, int side, const Session& sess
     throw InvalidArgument("--precision is given (must come with a model)");
   if (!arguments.out.ends_with(".mat"))
     throw DataError(arguments.out + ": is no name of a binary matrix (must end in .mat)");
-  const std::array<std::string, 3> files = norb_files(arguments.out);
+  const std::array<std::string, 3> files = experiments::norb_files(arguments.out);
   for (const std::string& file : files) check_output(file, arguments.force);
-  const NorbSet set = render_norb_toy(split == ":test", side);
-  write_norb(set, arguments.out);
+  const experiments::NorbSet set = experiments::render_norb_toy(split == ":test", side);
+  experiments::write_norb(set, arguments.out);
   if (session.json)
     print(JsonObject()
               .set("in", arguments.in)
               .set("out", arguments.out)
               .set("files", std::vector<std::string>(files.begin(), files.end()))
-              .set("shape", std::vector<int>{kNorbPairs, 2, side, side}));
+              .set("shape", std::vector<int>{experiments::kNorbPairs, 2, side, side}));
   else
     print(
         fmt::format("{}: wrote {} stereo pairs of {} x {} pixels, a stand-in for small NORB; "
                     "categories in {}, poses in {}\n",
-                    files[0], grouped(kNorbPairs), side, side, files[1], files[2]));
+                    files[0], grouped(experiments::kNorbPairs), side, side, files[1], files[2]));
   return 0;
 }
 
 int run(const ConvertArguments& arguments, const Session& session) {
   const std::string name = arguments.in.substr(0, arguments.in.find(':'));
-  if (const auto side = norb_toy_side(name)) return convert_toy(arguments, *side, session);
+  if (const auto side = experiments::norb_toy_side(name))
+    return convert_toy(arguments, *side, session);
   const Layered model = load_model(arguments.in);
   check_model_name(arguments.out);
   check_output(arguments.out, arguments.force);

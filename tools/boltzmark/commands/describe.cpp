@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/io/datasets/binarise.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/binarise.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/model/sides.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_options.hpp"
 #include "tools/boltzmark/image.hpp"
 #include "tools/boltzmark/input.hpp"
@@ -243,7 +243,8 @@ void draw_cases(const Dataset& data, const ImageRequest& image) {
 
 int run(DescribeArguments arguments, const Session& session) {
   arguments.image.check(arguments.force);
-  if (const std::string found = find_in_data_folders(arguments.subject); is_model_file(found)) {
+  if (const std::string found = experiments::find_in_data_folders(arguments.subject);
+      is_model_file(found)) {
     arguments.subject = found;
     if (!arguments.binarise.empty())
       throw InvalidArgument(

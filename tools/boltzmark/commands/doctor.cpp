@@ -10,8 +10,8 @@
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/ranks/mpi_transport.hpp"
 #include "experiments/kit/sources.hpp"
 #include "experiments/kit/subprocess.hpp"
@@ -59,7 +59,7 @@ bool is_writable(const std::string& folder) {
   }
 }
 
-SetState check_set(const DatasetInfo& info) {
+SetState check_set(const experiments::DatasetInfo& info) {
   SetState state{.name = info.name, .found = info.available, .message = "not found"};
   if (!info.available) return state;
   if (!info.stored) {
@@ -68,8 +68,8 @@ SetState check_set(const DatasetInfo& info) {
     return state;
   }
   try {
-    load_dataset(info.name + ":train");
-    load_dataset(info.name + ":test");
+    experiments::load_dataset(info.name + ":train");
+    experiments::load_dataset(info.name + ":test");
     state.intact = true;
     state.message = "found, hash ok";
   } catch (const Error& error) {
@@ -84,7 +84,7 @@ Health examine(const std::string& out) {
   if (health.gnuplot.empty())
     health.problems.emplace_back("gnuplot is not found: figures cannot be drawn");
   if (!health.out_writable) health.problems.push_back(out + " cannot be written: give --out DIR");
-  for (const DatasetInfo& info : registered_datasets()) {
+  for (const experiments::DatasetInfo& info : experiments::registered_datasets()) {
     health.sets.push_back(check_set(info));
     const SetState& state = health.sets.back();
     if (state.found && !state.intact) health.problems.push_back(state.message);
@@ -115,7 +115,7 @@ void print_health(const Health& health, const std::string& out) {
                        ? "none: built without, so that reproduce has one process"
                        : experiments::mpi_name());
   facts.add("memory", human_bytes(health.memory));
-  for (const std::string& folder : data_folders())
+  for (const std::string& folder : experiments::data_folders())
     facts.add("data folder", folder + (fs::is_directory(folder, error) ? "" : " (missing)"));
   for (const SetState& set : health.sets) facts.add("data set " + set.name, set.message);
   facts.add("gnuplot", health.gnuplot.empty() ? "not found" : health.gnuplot);
@@ -144,7 +144,7 @@ void print_json(const Health& health, const std::string& out) {
       .set("cores", static_cast<int>(std::thread::hardware_concurrency()))
       .set("threads", thread_count())
       .set("memory_bytes", health.memory)
-      .set("data_folders", data_folders())
+      .set("data_folders", experiments::data_folders())
       .set("datasets", sets)
       .set("gnuplot", not_empty(health.gnuplot))
       .set("mpi", not_empty(experiments::mpi_name()))

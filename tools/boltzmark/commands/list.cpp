@@ -6,11 +6,11 @@
 #include <set>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "experiments/kit/claims.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/printable.hpp"
 #include "experiments/kit/run/selection.hpp"
 #include "tools/boltzmark/input.hpp"
@@ -77,7 +77,7 @@ Listing list_estimators() {
 Listing list_datasets() {
   Listing list{"Data sets",
                TextTable({"name", ">units", ">train", ">test", "found", "description"})};
-  for (const DatasetInfo& info : registered_datasets()) {
+  for (const experiments::DatasetInfo& info : experiments::registered_datasets()) {
     list.table.add({info.name, fmt::format("{}", info.units), grouped(info.train_cases),
                     grouped(info.test_cases), info.available ? "yes" : "no", info.description});
     list.entries.push_back(JsonObject()
@@ -97,7 +97,7 @@ std::vector<std::string> model_files() {
   constexpr auto kSkip = fs::directory_options::skip_permission_denied;
   constexpr int kDepth = 3;
   std::set<std::string> files;
-  for (const std::string& folder : data_folders())
+  for (const std::string& folder : experiments::data_folders())
     for (const char* kind : {"models", "outside"}) {
       std::error_code error;
       for (fs::recursive_directory_iterator file(fs::path(folder) / kind, kSkip, error), end;
@@ -114,7 +114,7 @@ std::vector<std::string> model_files() {
 // Nothing of what is no Boltzmann machine.
 std::optional<std::string> describe_file(const std::string& file) {
   try {
-    const std::string path = find_in_data_folders(file);
+    const std::string path = experiments::find_in_data_folders(file);
     if (!is_model_file(path) || is_discriminative_file(path)) return std::nullopt;
     const Layered model = load_model(path);
     std::string text = fmt::format("a file: {}", fmt::join(layer_sizes(model), "-"));

@@ -11,8 +11,8 @@
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 #include "verification/checks/known/known_model.hpp"
 #include "verification/exact/support/two_phases.hpp"
 
@@ -126,7 +126,7 @@ TEST_CASE(
     "rates near modes are chosen for a trained model whose modes the uniform base never reaches") {
   // The uniform base's pilot ends 9 to 19 nats below log Z; of places that may hold a tenth each
   // those of the rates miss some.
-  const auto path = find_data_file("", "models/carlson2016/mnist-20-peaked.npz");
+  const auto path = experiments::find_data_file("", "models/carlson2016/mnist-20-peaked.npz");
   REQUIRE(path);
   const Layered model = read_model(*path);
   const double truth = exact_log_z(model).log_z;

@@ -5,7 +5,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "oracle/enumerate.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 #include "verification/exact/support/small_data.hpp"
@@ -46,7 +46,7 @@ TEST_CASE("the entropy of cases is that of their shares, equal ones merged", "[l
   CHECK(Cases(data).entropy() == Approx(1.5 * std::log(2)));  // shares 1/2, 1/4, 1/4
   CHECK(Cases(data.leftCols(1)).entropy() == 0);
   // What the report says of dna: 1,357 of its 1,400 training cases differ.
-  const Cases dna(load_dataset("dna:fit").values);
+  const Cases dna(experiments::load_dataset("dna:fit").values);
   CHECK(dna.distinct() == 1357);
   CHECK(dna.entropy() == Approx(7.2013).margin(5e-5));
 }

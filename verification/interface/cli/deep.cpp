@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/phases/mean_field.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
@@ -72,8 +72,9 @@ TEST_CASE("a score tells the mean-field updates that were made, and whether they
   const std::string data = folder.write("d.csv", kCases);
   const boltzmark::Layered model = deep_model({6, 5, 4}, 1);
   const std::string path = saved(model, folder / "m.npz");
-  const int made =
-      boltzmark::variational_bounds(model, boltzmark::load_dataset(data).values.matrix()).updates;
+  const int made = boltzmark::variational_bounds(
+                       model, boltzmark::experiments::load_dataset(data).values.matrix())
+                       .updates;
   REQUIRE(made > 1);
   REQUIRE(made < 500);
   // Exact, and bounded alone with log Z by AIS.
@@ -102,8 +103,9 @@ TEST_CASE("a bound has the log Z of annealing with the side summed out that --su
   const boltzmark::Layered model = deep_model({6, 41, 42}, 0.05);
   const std::string path = saved(model, folder / "m.npz");
   double fitted = 0;  // E_q[log f(v, h)] + H(q)
-  for (const double log_f :
-       boltzmark::variational_bounds(model, boltzmark::load_dataset(data).values.matrix()).log_f)
+  for (const double log_f : boltzmark::variational_bounds(
+                                model, boltzmark::experiments::load_dataset(data).values.matrix())
+                                .log_f)
     fitted += log_f / 5;
   const auto score = [&](const char* side) {
     const Json told = json_of({"score", path, data, "--sweeps", "300", "--summed", side});
@@ -126,7 +128,7 @@ TEST_CASE("true cases of classes of unlike sizes count by their class's share of
                                    {boltzmark::Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}}},
                                   {Eigen::MatrixXd::Zero(784, 2), Eigen::MatrixXd::Zero(2, 2)}},
                                  folder / "m.npz");
-  const boltzmark::Dataset data = boltzmark::load_dataset("mnist:test", {});
+  const boltzmark::Dataset data = boltzmark::experiments::load_dataset("mnist:test", {});
   std::vector<double> cases(10, 0), chosen(10, 0), sums(10, 0);
   for (const int label : data.labels) ++cases.at(static_cast<std::size_t>(label));
   for (const int c : boltzmark::spread_cases(data, 30)) {
@@ -221,8 +223,8 @@ TEST_CASE("a deep model that is too large to enumerate is bounded, with log Z by
   CHECK(score["mean_log_likelihood"].is_null());
   CHECK(score["bound"].get<double>() < 0);
   CHECK(score["bound"].get<double>() > -6 * std::log(2) - 1);  // small weights: nearly uniform
-  const auto bounds =
-      boltzmark::variational_bounds(model, boltzmark::load_dataset(data).values.matrix());
+  const auto bounds = boltzmark::variational_bounds(
+      model, boltzmark::experiments::load_dataset(data).values.matrix());
   const Eigen::Map<const Eigen::ArrayXd> log_f(bounds.log_f.data(), 5);
   CHECK(score["std_error_cases"].get<double>() ==
         Approx(std::sqrt((log_f - log_f.mean()).square().sum() / 5 / 4)).epsilon(1e-6));

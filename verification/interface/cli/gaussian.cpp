@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/io/datasets/norb.hpp"
 #include "boltzmark/io/formats/idx.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
+#include "experiments/kit/datasets/norb.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
@@ -87,8 +87,8 @@ TEST_CASE(
     return folder.write(fmt::format("{}.csv", offset), text);
   };
   // 2^-23 of 500 is 6e-5, of 5000 6e-4: a hundredth of the spread is 1e-4.
-  const double near = Json::parse(
-      run({"score", model(500), data(500), "--json"}).out)["mean_log_likelihood"];
+  const double near =
+      Json::parse(run({"score", model(500), data(500), "--json"}).out)["mean_log_likelihood"];
   CHECK(near ==
         Approx(2.0 / 3 * log_density(0.01, 0, 0.01) + log_density(0, 0, 0.01) / 3).margin(0.01));
   // Half of it, thrice for the slope, is told of every unit together where it is a thousandth of a nat.
@@ -213,7 +213,7 @@ TEST_CASE("hidden units drawn given the cases of a data set are a data set") {
   const std::string path = saved(model, folder / "m.npz");
   const Json result = json_of({"sample", path, "--given", data, "--out", out, "--seed", "2"});
   CHECK(keys(result) == Keys{"out", "data", "cases", "units", "seed", "seconds"});
-  const boltzmark::Dataset hidden = boltzmark::load_dataset(out);
+  const boltzmark::Dataset hidden = boltzmark::experiments::load_dataset(out);
   REQUIRE(hidden.values.rows() == 3);
   REQUIRE(hidden.values.cols() == 3000);
   for (int n = 0; n < 3000; ++n) {
@@ -240,15 +240,17 @@ TEST_CASE("norb without its files, or with damaged ones, is refused in one line"
                     here),
                 {"is missing"});
   std::vector<std::int32_t> categories;
-  std::vector<boltzmark::NorbPose> poses;
-  for (int i = 0; i < boltzmark::kNorbPairs; ++i) {
+  std::vector<boltzmark::experiments::NorbPose> poses;
+  for (int i = 0; i < boltzmark::experiments::kNorbPairs; ++i) {
     categories.push_back(i % 5);
-    poses.push_back({boltzmark::norb_instances(true)[static_cast<std::size_t>(i / 5 % 5)],
-                     i / 25 % 9, 2 * (i / 225 % 18), i / 4050});
+    poses.push_back(
+        {boltzmark::experiments::norb_instances(true)[static_cast<std::size_t>(i / 5 % 5)],
+         i / 25 % 9, 2 * (i / 225 % 18), i / 4050});
   }
-  const boltzmark::NorbSet set = boltzmark::make_norb_set(categories, poses, 1);
+  const boltzmark::experiments::NorbSet set =
+      boltzmark::experiments::make_norb_set(categories, poses, 1);
   const std::string stem = folder / "smallnorb-5x01235x9x18x6x2x96x96-testing";
-  boltzmark::write_norb(set, stem + "-dat.mat");  // of 1 x 1 pixels
+  boltzmark::experiments::write_norb(set, stem + "-dat.mat");  // of 1 x 1 pixels
   CHECK(folder.entries() == 3);
   check_refused(run({"describe", "norb:test"}, here), {"-dat.mat", "(24300, 2, 1, 1)", "96"});
   std::string header =

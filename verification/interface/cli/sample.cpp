@@ -6,11 +6,11 @@
 #include <memory>
 #include <set>
 
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/phases/negative.hpp"
 #include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "boltzmark/transition/sweep.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
@@ -297,7 +297,7 @@ TEST_CASE("grey levels that chains start at or are given are made bits as --bina
   REQUIRE(
       run({"sample", path, "--given", data, "--binarise", "threshold:50", "--out", hidden}).code ==
       0);
-  const Eigen::MatrixXf drawn = boltzmark::load_dataset(hidden).values.matrix();
+  const Eigen::MatrixXf drawn = boltzmark::experiments::load_dataset(hidden).values.matrix();
   REQUIRE(drawn.size() == 12);
   CHECK(std::equal(drawn.data(), drawn.data() + 12, above_50.begin()));
 }
@@ -360,7 +360,8 @@ TEST_CASE("hidden units given cases are bytes where they are bits, and floats wh
   CHECK_THAT(drawn(bits, bits), Catch::Contains("|u1"));
   CHECK_THAT(drawn(five, bits), Catch::Contains("|u1"));
   CHECK_THAT(drawn(bits, five), Catch::Contains("<f4"));
-  const Eigen::MatrixXf values = boltzmark::load_dataset(folder / "h.npy").values.matrix();
+  const Eigen::MatrixXf values =
+      boltzmark::experiments::load_dataset(folder / "h.npy").values.matrix();
   CHECK((values.array() == -0.5F).any());
   CHECK((values.array() == 0.5F).any());
 }

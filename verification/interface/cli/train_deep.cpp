@@ -6,11 +6,11 @@
 #include <thread>
 #include <tuple>
 
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/sha256.hpp"
 #include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
@@ -89,10 +89,10 @@ TEST_CASE("pretraining has a rate of its own, a tenth of it where units are no b
                  "--pretrain", "2,2", "--updates", "0", "--out", folder / "m.npz", "--force"})
                 .code == 0);
     const auto bits = boltzmark::Unit::bernoulli();
-    boltzmark::Pretraining own(
-        {16, 5, 4}, {bits, unit},
-        std::make_shared<boltzmark::GivenCases>(boltzmark::load_dataset("bas").values, bits),
-        {.epochs = {2, 2}, .batch = 32, .learning_rate = rate}, key);
+    boltzmark::Pretraining own({16, 5, 4}, {bits, unit},
+                               std::make_shared<boltzmark::GivenCases>(
+                                   boltzmark::experiments::load_dataset("bas").values, bits),
+                               {.epochs = {2, 2}, .batch = 32, .learning_rate = rate}, key);
     while (!own.finished()) own.step();
     CHECK(boltzmark::read_model(folder / "m.npz").weights() == own.model().weights());
   }
@@ -105,7 +105,7 @@ TEST_CASE("persistent chains of a model that training starts from begin at cases
                "--negative", "pcd:1", "--batch", "8", "--updates", "1", "--out", folder / "m.npz"})
               .code == 0);
   const auto trained = [&](bool at_cases) {
-    boltzmark::Trainer own(model, boltzmark::load_dataset("bas").values,
+    boltzmark::Trainer own(model, boltzmark::experiments::load_dataset("bas").values,
                            {.negative = boltzmark::Negative::pcd(1),
                             .batch = 8,
                             .start_at_cases = at_cases,

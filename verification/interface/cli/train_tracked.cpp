@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "verification/interface/cli/curves.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
@@ -200,7 +200,7 @@ TEST_CASE("a tracked bound is by as many updates of mean field as training makes
   const auto model =
       boltzmark::initial_network(std::vector{16, 6, 4}, 1, boltzmark::make_key(3, "tracked bound"));
   const std::string start = saved(model, folder / "start.npz");
-  const Eigen::MatrixXf cases = boltzmark::load_dataset("bas").values.matrix();
+  const Eigen::MatrixXf cases = boltzmark::experiments::load_dataset("bas").values.matrix();
   std::vector<double> bounds;
   for (const int updates : {1, 50}) {
     const Json told =
@@ -228,7 +228,7 @@ TEST_CASE("a tracked log Z is by the rates of the cases, five added for each hun
   const auto key = boltzmark::derive_key(boltzmark::make_key(1, "train"), "evaluation");
   const auto looked = [&](double count) {
     const auto base =
-        boltzmark::Base::from_data(model, boltzmark::load_dataset(data).values, count);
+        boltzmark::Base::from_data(model, boltzmark::experiments::load_dataset(data).values, count);
     return boltzmark::LogZTracker(base, {.sweeps = 200, .key = key}).look(model).estimate.log_z;
   };
   CHECK(told["evaluations"][0]["log_z"] == looked(15));

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "experiments/calibration/support/costs.hpp"
 #include "experiments/calibration/support/held_runs.hpp"
 #include "experiments/calibration/support/outcomes.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/report/plot.hpp"
 #include "experiments/kit/summary.hpp"

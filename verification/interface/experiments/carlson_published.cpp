@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "boltzmark/core/quantiles.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/published_rbm.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 #include "experiments/kit/files.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/random/key.hpp"
 #include "experiments/carlson2016/support/models.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/run/interrupt.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/io/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 #include "experiments/kit/files.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/statistics/class_changes.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/salakhutdinov2010/support/committed_models.hpp"

@@ -2,10 +2,10 @@
 #include <cstring>
 #include <limits>
 
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/idx.hpp"
 #include "boltzmark/io/formats/npz.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "verification/interface/io/files.hpp"
 
 using namespace boltzmark;
@@ -21,7 +21,7 @@ using io_test::read_all;
 namespace {
 
 void check_data(const std::string& path, const std::string& fault) {
-  check_refused(data_error([&] { load_dataset(path); }), path, fault);
+  check_refused(data_error([&] { read_dataset(path); }), path, fault);
 }
 
 /// Lays out a .npy file with any header.
@@ -56,7 +56,7 @@ TEST_CASE("a path that is no file with content is refused") {
 
 TEST_CASE("a line break in a file's name does not break the message") {
   const Folder folder;
-  const std::string message = data_error([&] { load_dataset(folder / "a\nb"); });
+  const std::string message = data_error([&] { read_dataset(folder / "a\nb"); });
   CHECK(message.find('\n') == std::string::npos);
   CHECK_THAT(message, Contains("a?b: is missing"));
 }
@@ -74,10 +74,13 @@ TEST_CASE("a file of another format is refused, as data and as a model") {
 }
 
 TEST_CASE("names that are no data set, split or file are refused") {
-  CHECK_THAT(data_error([] { load_dataset("mnits"); }), Contains("must be mnist, bas"));
-  CHECK_THAT(data_error([] { load_dataset("bas:training"); }), Contains("must be train, valid"));
-  CHECK_THAT(data_error([] { load_dataset("artificial-modes-2"); }), Contains("is no data set"));
-  CHECK_THROWS_AS(load_dataset("bas", {}, "all"), InvalidArgument);
+  CHECK_THAT(data_error([] { experiments::load_dataset("mnits"); }),
+             Contains("must be mnist, bas"));
+  CHECK_THAT(data_error([] { experiments::load_dataset("bas:training"); }),
+             Contains("must be train, valid"));
+  CHECK_THAT(data_error([] { experiments::load_dataset("artificial-modes-2"); }),
+             Contains("is no data set"));
+  CHECK_THROWS_AS(experiments::load_dataset("bas", {}, "all"), InvalidArgument);
 }
 
 TEST_CASE("a .npy file that does not hold what it promises is refused before allocating") {
@@ -151,7 +154,7 @@ TEST_CASE("numbers that are not finite are refused") {
        {std::string("-1e-60"), std::string("1e-400"), std::string("-1E-400"),
         std::string("+2.5e-5000"), "0." + zeros + "1", "1" + zeros + "e-500",
         "-." + zeros + "1e300", std::string("1e-99999999999999999999")})
-    CHECK(load_dataset(folder.write("a.csv", std::string("1,") + small + "\n")).values(1, 0) == 0);
+    CHECK(read_dataset(folder.write("a.csv", std::string("1,") + small + "\n")).values(1, 0) == 0);
 }
 
 TEST_CASE("integers beyond int32 are refused, be the bits that int32 keeps of the same sign") {
@@ -210,12 +213,12 @@ TEST_CASE("a binary matrix that is wrong is refused") {
   check_data(folder.write("a", idx("554c3d1e09000000", 90)), "has 9 dimensions");
   check_data(folder.write("a", idx("554c3d1e02000000feffffff0300000000000000", 6)),
              "negative size");
-  CHECK(load_dataset(folder.write("a", idx("554c3d1e" + two + "00000000", 6))).values.rows() == 3);
+  CHECK(read_dataset(folder.write("a", idx("554c3d1e" + two + "00000000", 6))).values.rows() == 3);
   // Shorts have a sign: cases of -1, 2, 32767 and 0, 1, -32768.
   const std::string shorts = idx("564c3d1e" + two + "00000000" + "ffff0200ff7f000001000080", 0);
   Eigen::MatrixXf expected(3, 2);
   expected << -1, 0, 2, 1, 32767, -32768;
-  CHECK(load_dataset(folder.write("a", shorts)).values.matrix() == expected);
+  CHECK(read_dataset(folder.write("a", shorts)).values.matrix() == expected);
   // Floats are four bytes long, doubles eight.
   expected << 0.5, 3, -1, 0, 2, 7.25;
   const auto written = [&]<typename Real>(const char* magic, Real) {
@@ -226,15 +229,15 @@ TEST_CASE("a binary matrix that is wrong is refused") {
     }
     return folder.write("a", file);
   };
-  CHECK(load_dataset(written("514c3d1e", float{})).values.matrix() == expected);
-  CHECK(load_dataset(written("534c3d1e", double{})).values.matrix() == expected);
+  CHECK(read_dataset(written("514c3d1e", float{})).values.matrix() == expected);
+  CHECK(read_dataset(written("534c3d1e", double{})).values.matrix() == expected);
 }
 
 TEST_CASE("bytes that have a sign are cases of both signs") {
   const Folder folder;
   const std::string head = "{'descr': '|i1', 'fortran_order': False, 'shape': (2, 2)}";
   const std::string path = folder.write("a.npy", npy(head, std::string("\x01\xff\xff\x01", 4)));
-  CHECK(load_dataset(path).values.matrix() == (Eigen::Matrix2f() << 1, -1, -1, 1).finished());
+  CHECK(read_dataset(path).values.matrix() == (Eigen::Matrix2f() << 1, -1, -1, 1).finished());
 }
 
 TEST_CASE("a gzip stream that is truncated, damaged or followed by more is refused") {
@@ -248,7 +251,7 @@ TEST_CASE("a gzip stream that is truncated, damaged or followed by more is refus
   damaged[damaged.size() - 6] ^= 1;  // in the checksum
   check_data(folder.write("a.gz", damaged), "is damaged: gzip stream: incorrect data check");
   const std::string table = "1,0\n0,1\n";
-  CHECK(load_dataset(folder.write("a.csv.gz", gzipped(table) + gzipped(table))).values.cols() == 4);
+  CHECK(read_dataset(folder.write("a.csv.gz", gzipped(table) + gzipped(table))).values.cols() == 4);
 }
 
 TEST_CASE("a gzip bomb is unpacked no further than its header promises") {
@@ -261,20 +264,21 @@ TEST_CASE("a gzip bomb is unpacked no further than its header promises") {
 TEST_CASE("a registered data set whose file was changed is refused by its digest") {
   const Folder folder;
   struct Restore {
-    ~Restore() { set_data_folders({}); }
+    ~Restore() { experiments::set_data_folders({}); }
   } restore;
-  set_data_folders({folder / "none"});
-  CHECK_THAT(data_error([] { load_dataset("mnist"); }),
+  experiments::set_data_folders({folder / "none"});
+  CHECK_THAT(data_error([] { experiments::load_dataset("mnist"); }),
              Contains("train-images-idx3-ubyte.gz is missing"));
-  CHECK_THAT(data_error([] { load_dataset("dna"); }), Contains("is missing"));
-  set_data_folders({folder / ""});
+  CHECK_THAT(data_error([] { experiments::load_dataset("dna"); }), Contains("is missing"));
+  experiments::set_data_folders({folder / ""});
   const std::string images = folder.write("t10k-images-idx3-ubyte",
                                           idx_header({10000, 28, 28}) + std::string(7840000, '\0'));
   folder.write("t10k-labels-idx1-ubyte", idx_header({10000}) + std::string(10000, '\0'));
-  CHECK_THAT(data_error([] { load_dataset("mnist:test"); }),
+  CHECK_THAT(data_error([] { experiments::load_dataset("mnist:test"); }),
              Contains("t10k-labels-idx1-ubyte: has SHA-256"));
   folder.write("t10k-images-idx3-ubyte", idx_header({2, 28, 28}) + std::string(2 * 784, '\0'));
-  check_refused(data_error([] { load_dataset("mnist:test"); }), images, "has shape (2, 28, 28)");
+  check_refused(data_error([] { experiments::load_dataset("mnist:test"); }), images,
+                "has shape (2, 28, 28)");
   folder.write("dna_3186x181.csv", "n,0,1\n");
-  CHECK_THAT(data_error([] { load_dataset("dna:test"); }), Contains("has SHA-256"));
+  CHECK_THAT(data_error([] { experiments::load_dataset("dna:test"); }), Contains("has SHA-256"));
 }

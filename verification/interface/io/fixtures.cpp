@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "verification/interface/io/files.hpp"
@@ -103,7 +103,7 @@ TEST_CASE("an array that is packed to a thousandth is read to its end") {
   REQUIRE(gzwrite(packed, npy.data(), static_cast<unsigned>(npy.size())) ==
           static_cast<int>(npy.size()));
   REQUIRE(gzclose(packed) == Z_OK);
-  const Eigen::MatrixXf values = load_dataset(path, {}).values.matrix();
+  const Eigen::MatrixXf values = read_dataset(path, {}).values.matrix();
   REQUIRE(values.cols() == kCases);
   CHECK(values.sum() == kCases);
   int right = 0;
@@ -142,7 +142,7 @@ TEST_CASE("arrays with a header of version 1, 2 or 3 are read, and no other") {
     std::string file = first.substr(0, 6);
     file += {version, '\0', first[8], first[9], '\0', '\0'};
     CHECK(read_npy_file(folder.write("a.npy", file + rest)).matrix() == table());
-    CHECK(load_dataset(folder / "a.npy").values.matrix() == table().transpose().cast<float>());
+    CHECK(read_dataset(folder / "a.npy").values.matrix() == table().transpose().cast<float>());
   }
   for (const char version : {'\x00', '\x04'}) {
     std::string file = first;
@@ -152,7 +152,7 @@ TEST_CASE("arrays with a header of version 1, 2 or 3 are read, and no other") {
 }
 
 TEST_CASE("a case is the first index of an array, its pixels run row by row") {
-  const Dataset data = load_dataset(fixture("u1_cube.npy"), {.kind = BinariseOptions::Kind::grey});
+  const Dataset data = read_dataset(fixture("u1_cube.npy"), {.kind = BinariseOptions::Kind::grey});
   CHECK(data.rows == 3);
   CHECK(data.cols == 4);
   REQUIRE(data.values.rows() == 12);
@@ -160,16 +160,16 @@ TEST_CASE("a case is the first index of an array, its pixels run row by row") {
   CHECK(data.values(0, 0) == 0);
   CHECK(data.values(5, 0) == 50.0F / 255);
   CHECK(data.values(11, 1) == 230.0F / 255);
-  const Dataset binary = load_dataset(fixture("u1_cube.npy"));
+  const Dataset binary = read_dataset(fixture("u1_cube.npy"));
   CHECK(binary.values.matrix().sum() == 11);  // the levels 130 .. 230 pass 127
-  const Dataset floats = load_dataset(fixture("f4_c.npy"));
+  const Dataset floats = read_dataset(fixture("f4_c.npy"));
   CHECK(floats.values.matrix() == table().transpose().cast<float>());
 }
 
 TEST_CASE("images of nothing but 0 and 1 are bits, not two grey levels") {
   const io_test::Folder folder;
   const auto images = [&](const char* name, const std::string& bytes) {
-    return load_dataset(folder.write(name, npy_header(ElementType::uint8, {3, 1, 3}) + bytes));
+    return read_dataset(folder.write(name, npy_header(ElementType::uint8, {3, 1, 3}) + bytes));
   };
   const Dataset bits = images("bits.npy", std::string("\0\1\1\0\0\1\0\0\1", 9));
   CHECK_FALSE(bits.grey_levels);

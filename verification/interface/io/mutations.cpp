@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/interface/io/files.hpp"
@@ -96,7 +96,7 @@ TEST_CASE("a mutated data file loads or is refused with DataError, nothing else"
                                matrix, text, io_test::gzipped(text)}) {
     CAPTURE(index);
     const Counts counts = read_mutations(original, index++, 1500,
-                                         [](const std::string& path) { load_dataset(path); });
+                                         [](const std::string& path) { read_dataset(path); });
     CHECK(counts.refused > 150);
   }
 }

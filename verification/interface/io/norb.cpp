@@ -1,5 +1,5 @@
 // Small NORB's files as LeCun's are, written here word by word and read back by every split.
-#include "boltzmark/io/datasets/norb.hpp"
+#include "experiments/kit/datasets/norb.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "verification/interface/io/files.hpp"
 
 using namespace boltzmark;
@@ -71,12 +71,12 @@ void write_half(const io_test::Folder& folder, bool test) {
 TEST_CASE("small NORB's files give every split its pairs, the left camera's inputs first") {
   const io_test::Folder folder;
   struct Restore {
-    ~Restore() { set_data_folders({}); }
+    ~Restore() { experiments::set_data_folders({}); }
   } restore;
-  set_data_folders({folder / ""});
+  experiments::set_data_folders({folder / ""});
   for (const bool test : {false, true}) write_half(folder, test);
-  REQUIRE(has_norb());
-  const Eigen::Index input = norb_pixel_inputs()[kMarkedRow * 96 + kMarkedColumn];
+  REQUIRE(experiments::has_norb());
+  const Eigen::Index input = experiments::norb_pixel_inputs()[kMarkedRow * 96 + kMarkedColumn];
   struct Split {
     const char* spec;
     bool test;
@@ -86,7 +86,7 @@ TEST_CASE("small NORB's files give every split its pairs, the left camera's inpu
        {Split{"norb", false, 0, 24300}, Split{"norb:fit", false, 0, 20000},
         Split{"norb:valid", false, 20000, 4300}, Split{"norb:test", true, 0, 24300}}) {
     CAPTURE(spec);
-    const Dataset data = load_dataset(spec, parse_binarise("grey"));
+    const Dataset data = experiments::load_dataset(spec, parse_binarise("grey"));
     REQUIRE(data.values.rows() == 2 * 4488);
     REQUIRE(data.values.cols() == cases);
     REQUIRE(data.labels.size() == static_cast<std::size_t>(cases));

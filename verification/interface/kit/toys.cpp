@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 #include "experiments/kit/report/report.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"

@@ -198,7 +198,8 @@ experiments::StudyOutcome run_all(const CompareRequest& arguments, ComparisonRun
                                               .fresh = arguments.fresh,
                                               .quiet = session.quiet};
   return experiments::run_study(
-      runs.experiment(), experiments::hash_sources({"lib/", "tools/boltzmark/"}), options,
+      runs.experiment(),
+      experiments::hash_sources({"lib/", "experiments/kit/datasets/", "tools/boltzmark/"}), options,
       [&](const experiments::PlannedExperiment& plan) { begin(runs, plan, session); },
       session.ranks.get());
 }

@@ -15,7 +15,7 @@
 #include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/sha256.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"

@@ -8,7 +8,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "tools/boltzmark/command.hpp"

@@ -8,7 +8,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/phases/negative.hpp"
 #include "experiments/kit/run/interrupt.hpp"

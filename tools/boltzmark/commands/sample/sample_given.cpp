@@ -4,7 +4,7 @@
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "tools/boltzmark/input.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "boltzmark/core/atomic_file.hpp"
-#include "boltzmark/io/datasets/binarise.hpp"
+#include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/learn/classes/discriminative.hpp"
 #include "experiments/kit/statistics/interval.hpp"

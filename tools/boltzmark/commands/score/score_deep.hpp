@@ -3,7 +3,7 @@
 #include <string>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "tools/boltzmark/command.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_options.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/classes/discriminative.hpp"
 #include "tools/boltzmark/command.hpp"
 #include "tools/boltzmark/commands/train/train_run.hpp"

@@ -19,6 +19,7 @@
 #include "boltzmark/io/sha256.hpp"
 #include "boltzmark/learn/ascent/ascent.hpp"
 #include "boltzmark/transition/chains.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "experiments/kit/files.hpp"
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"
@@ -157,7 +158,8 @@ double evaluation_count(const TrainArguments& arguments) {
 Dataset load_training(const TrainArguments& arguments, const std::string& spec, const char* split) {
   Dataset data =
       arguments.draws_cases()
-          ? load_dataset(spec, {.kind = BinariseOptions::Kind::grey, .images_only = false}, split)
+          ? experiments::load_dataset(
+                spec, {.kind = BinariseOptions::Kind::grey, .images_only = false}, split)
           : load_cases(spec, arguments.binarise, split, Unit::parse(arguments.visible_units));
   if (arguments.draws_cases()) {
     say_header(data);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/cases/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "tools/boltzmark/command.hpp"

@@ -1,4 +1,4 @@
-#include "boltzmark/io/datasets/binarise.hpp"
+#include "boltzmark/io/binarise.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "boltzmark/io/datasets/norb.hpp"
+#include "experiments/kit/datasets/norb.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/formats/byte_source.hpp"
 #include "boltzmark/io/formats/idx.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 namespace {
 
 constexpr std::size_t kPoseNumbers = 4;
@@ -200,4 +200,4 @@ Array reduce_norb(const Array& images) {
   return reduced;
 }
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

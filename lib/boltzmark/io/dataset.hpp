@@ -1,10 +1,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "boltzmark/io/datasets/binarise.hpp"
+#include "boltzmark/io/binarise.hpp"
 #include "boltzmark/model/case_values.hpp"
 
 namespace boltzmark {
@@ -24,35 +23,17 @@ struct Dataset {
   std::string sha256;      ///< of the unpacked file; of the values as bytes for generated sets
 };
 
-/// A data set that load_dataset knows by name.
-struct DatasetInfo {
-  std::string name;
-  std::string description;
-  int units = 0;
-  int train_cases = 0;
-  int test_cases = 0;
-  bool available = false;  ///< false if its file is in none of data_folders()
-  bool stored = true;      ///< in files; false: made on the fly
-};
-
-/// Loads a data set: NAME[:train|valid|test|fit], or a file (IDX, .amat, .csv, .npy, binary matrix;
-/// each also gzipped; or states of chains, .npz; recognised by content).
-/// A file is looked for in data_folders(), too, if its path is relative and not there.
+/// Reads a file of cases: IDX, .amat, .csv, .npy, binary matrix, each also gzipped; or states of chains,
+/// .npz; recognised by content.
 ///   Grey levels, bytes of images beyond 0 and 1, go through `binarise`; so do whole numbers of
 ///   0..255 that are no images where it is asked for. Other values stay as they are.
-/// Without a split, a name means `default_split`; a file is always whole.
-/// Throws  DataError if there is no such set or file, it is damaged, a registered set's SHA-256 is
-/// not that on record, or a threshold leaves nearly all cases of a file without an edge (95 %: every unit
-/// alike); InvalidArgument if default_split is none
-Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise = {},
-                     std::string_view default_split = "train");
+/// Throws  DataError if there is no such file, it is damaged, or a threshold leaves nearly all of its cases
+/// without an edge (95 %: every unit alike)
+Dataset read_dataset(const std::string& path, const BinariseOptions& binarise = {});
 
 /// Tells whether a file holds states of a model, `visible` [.., units] and no weights, as `sample` and
 /// `modes` write them.  Throws  DataError if it is a damaged .npz file
 bool holds_states(const std::string& path);
-
-/// Lists the data sets with names, for `list datasets`.
-std::vector<DatasetInfo> registered_datasets();
 
 /// Picks cases spread evenly over the data set, or over the cases of each class where there are
 /// labels, as equal in number as can be; in ascending order.

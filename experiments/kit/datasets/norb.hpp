@@ -7,7 +7,7 @@
 
 #include "boltzmark/io/formats/array.hpp"
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 
 /// The grid of small NORB: every combination of these is a stereo pair.       [LeCun et al. 2004]
 struct NorbPose {
@@ -74,4 +74,4 @@ void reduce_norb_image(const unsigned char* image, unsigned char* inputs);
 /// Averages 96 x 96 images to their inputs.  Shapes  uint8 [pairs, 2, 4488]
 Array reduce_norb(const Array& images);
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

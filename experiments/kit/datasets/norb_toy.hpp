@@ -3,10 +3,10 @@
 #include <optional>
 #include <string_view>
 
-#include "boltzmark/io/datasets/norb.hpp"
-#include "boltzmark/io/datasets/solid.hpp"
+#include "experiments/kit/datasets/norb.hpp"
+#include "experiments/kit/datasets/solid.hpp"
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 
 /// The generic categories of small NORB, numbered as in its files.
 enum class ToyCategory { animal, human, plane, truck, car };
@@ -37,4 +37,4 @@ NorbSet render_norb_toy(bool test, int side);
 /// `norb-toy-96`; nothing of other names.
 std::optional<int> norb_toy_side(std::string_view name);
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

@@ -1,26 +1,20 @@
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
-#include <map>
 #include <optional>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/number.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset_sources.hpp"
-#include "boltzmark/io/datasets/norb.hpp"
-#include "boltzmark/io/datasets/norb_toy.hpp"
-#include "boltzmark/io/formats/file_kind.hpp"
-#include "boltzmark/io/formats/idx.hpp"
-#include "boltzmark/io/formats/npz.hpp"
-#include "boltzmark/io/formats/text.hpp"
+#include "boltzmark/io/place.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/dataset_sources.hpp"
+#include "experiments/kit/datasets/norb.hpp"
+#include "experiments/kit/datasets/norb_toy.hpp"
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 namespace {
 
 constexpr std::string_view kModes = "artificial-modes-";
@@ -57,28 +51,6 @@ bool is_registered(std::string_view name) {
          norb_toy_side(name) || parse_modes(name);
 }
 
-constexpr int kMostClasses = 1 << 20;
-
-/// Throws  DataError unless every label is a class.
-template <class Values>
-std::vector<int> classes_of(const Values& values, const Place& place) {
-  std::vector<int> labels;
-  for (const auto value : values) {
-    if (!(value >= 0 && value < kMostClasses) || std::floor(value) != value)
-      place.refuse(
-          fmt::format("case {} has class {:.7g}", labels.size() + 1, static_cast<double>(value)),
-          fmt::format("must be a whole number from 0 to {}", kMostClasses - 1));
-    labels.push_back(static_cast<int>(value));
-  }
-  return labels;
-}
-
-/// A column (cases, 1), as a table's is sliced, is a row of classes.
-Array labels_of_column(Array array) {
-  if (array.shape.size() == 2 && array.shape[1] == 1) array.shape.pop_back();
-  return array;
-}
-
 }  // namespace
 
 Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise,
@@ -107,7 +79,7 @@ Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise,
         "is no data set and no file",
         "must be mnist, bas, artificial-modes-P, dna, norb, norb-toy[-96] or a file");
   }
-  return load_case_file(path, binarise);
+  return read_dataset(path, binarise);
 }
 
 std::vector<DatasetInfo> registered_datasets() {
@@ -128,48 +100,4 @@ std::vector<DatasetInfo> registered_datasets() {
            2048, kNorbPairs, kNorbPairs, true, false}};
 }
 
-std::vector<int> spread_cases(const Dataset& data, int count) {
-  const auto all = static_cast<int>(data.values.cols());
-  if (count < 1 || count > all)
-    throw InvalidArgument(
-        fmt::format("count = {} (must be 1..{}, the cases of {})", count, all, data.name));
-  std::map<int, std::vector<int>> classes;
-  for (int c = 0; c < all; ++c)
-    classes[data.labels.empty() ? 0 : data.labels[static_cast<std::size_t>(c)]].push_back(c);
-  // Shares as equal as can be: a class that is too small leaves the rest to those after it.
-  std::vector<const std::vector<int>*> by_size;
-  for (const auto& [label, members] : classes) by_size.push_back(&members);
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const auto* a, const auto* b) { return a->size() < b->size(); });
-  std::vector<int> chosen;
-  for (std::size_t g = 0; g < by_size.size(); ++g) {
-    const std::vector<int>& members = *by_size[g];
-    const auto left = static_cast<std::size_t>(count) - chosen.size();
-    const std::size_t share = std::min(members.size(), left / (by_size.size() - g));
-    for (std::size_t i = 0; i < share; ++i)
-      chosen.push_back(members[(2 * i + 1) * members.size() / (2 * share)]);
-  }
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
-}
-
-std::vector<int> read_labels(const std::string& path) {
-  ByteSource source = ByteSource::open(find_in_data_folders(path));
-  switch (kind_of(source.peek(512))) {
-    case FileKind::npy:
-      return classes_of(labels_of_column(read_npy(source)).integers(), source.place());
-    case FileKind::idx:
-      return classes_of(read_idx(source).integers(), source.place());
-    case FileKind::text: {
-      const TextTable table = read_text(source, Separator::commas);
-      if (table.cases.rows() != 1)
-        source.place().refuse(fmt::format("has {} columns", table.cases.rows()),
-                              "must have 1, the class of a case");
-      return classes_of(table.cases.reshaped(), source.place());
-    }
-    default:
-      source.place().refuse("holds no classes", "must be IDX or .npy of one dimension, or text");
-  }
-}
-
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 
 /// A point or direction; x forward, y to the left, z up. Its arithmetic is spelt out, so that images
 /// are the same bytes whatever a compiler makes of a library's sums.
@@ -59,4 +59,4 @@ class Solid {
   float square_radius_ = 0;
 };
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

@@ -1,10 +1,10 @@
-#include "boltzmark/io/datasets/solid.hpp"
+#include "experiments/kit/datasets/solid.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 namespace {
 
 constexpr float kNowhere = std::numeric_limits<float>::infinity();
@@ -102,4 +102,4 @@ bool Solid::stops(const Ray& ray) const {
          });
 }
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

@@ -1,11 +1,11 @@
-#include "boltzmark/io/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +67,4 @@ std::string find_in_data_folders(const std::string& path) {
   return path;
 }
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

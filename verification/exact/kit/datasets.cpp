@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/datasets/binarise.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/formats/array.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "experiments/kit/datasets/data_folders.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
 #include "verification/skip.hpp"
 
 using namespace boltzmark;
+using namespace boltzmark::experiments;
 
 namespace {
 

@@ -8,14 +8,15 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/io/datasets/norb_toy.hpp"
 #include "boltzmark/io/formats/byte_source.hpp"
 #include "boltzmark/io/formats/idx.hpp"
 #include "boltzmark/io/sha256.hpp"
+#include "experiments/kit/datasets/named_datasets.hpp"
+#include "experiments/kit/datasets/norb_toy.hpp"
 #include "experiments/kit/temporary_folder.hpp"
 
 using namespace boltzmark;
+using namespace boltzmark::experiments;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 
 /// Lists the folders that data sets are looked for in, first match wins: those of BOLTZMARK_DATA
 /// (separated by colons), then the project's datasets/, then share/boltzmark/datasets beside the
@@ -22,4 +22,4 @@ std::optional<std::string> find_data_file(std::string_view set, std::string_view
 /// (models/..), of relative paths without `..`; otherwise itself.
 std::string find_in_data_folders(const std::string& path);
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/dataset.hpp"
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 
 /// Which cases of a set: all for training, those held out, those for testing, training without
 /// those held out.
@@ -28,7 +28,5 @@ Dataset load_norb(Split split, const BinariseOptions& options);
 /// Renders the stand-in for it, in images of side x side pixels; those of side kNorbSide become
 /// inputs as small NORB's.
 Dataset load_norb_toy(Split split, int side, const BinariseOptions& options);
-/// Loads a file of cases.
-Dataset load_case_file(const std::string& path, const BinariseOptions& options);
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments

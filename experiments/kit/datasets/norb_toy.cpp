@@ -1,4 +1,4 @@
-#include "boltzmark/io/datasets/norb_toy.hpp"
+#include "experiments/kit/datasets/norb_toy.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 
 namespace {
 
@@ -337,4 +337,4 @@ std::optional<int> norb_toy_side(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments
