@@ -132,7 +132,7 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
             ways.reverse.log_z, short_number(ways.reverse.std_error), name(ways.reverse.status),
             ways.gap(), short_number(ways.gap_error())));
   }
-  const bool searched = arguments.method != "exact" && !outcome.bound.all_states;
+  const bool searched = !is_exact(arguments.method) && !outcome.bound.all_states;
   facts.add("status", std::string(name(estimate.status)) +
                           (estimate.status == Status::ok && searched
                                ? " (no sampler can exclude a mode that nothing leads to)"
@@ -188,7 +188,7 @@ void check_both_ways(const EstimateRequest& arguments) {
 }
 
 void check(const EstimateRequest& arguments, const Command& command) {
-  const bool exact = arguments.method == "exact";
+  const bool exact = is_exact(arguments.method);
   const bool tempered = !exact && find_method(arguments.method).source == Source::tempered;
   if (arguments.both_ways) check_both_ways(arguments);
   if (arguments.from.empty() && arguments.model.empty())
@@ -216,10 +216,10 @@ void check(const EstimateRequest& arguments, const Command& command) {
 
 // Chains of other methods learn from each other as they go.
 void check_method_on_ranks(const std::string& method) {
-  const bool exact = method == "exact";
+  const bool exact = is_exact(method);
   if (exact || !find_method(method).shares_chains)
     throw InvalidArgument(fmt::format("--method = {} (must be run without mpirun, or by `{}`)",
-                                      method, exact ? "exact" : "compare"));
+                                      method, exact ? kExact : "compare"));
 }
 
 EstimateOutcome make_and_print(const EstimateRequest& arguments, const Session& session) {
@@ -325,7 +325,7 @@ void add_estimate(Program& program) {
   command.text(&arguments->model, "MODEL", "The model file (.npz or .mat); none with --from.");
   std::vector<std::string> methods;
   for (const Method& method : registered_methods()) methods.push_back(method.name);
-  methods.emplace_back("exact");
+  methods.emplace_back(kExact);
   command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: rts).");
   add_estimate_options(command, arguments->shared, true);
   command.real(&arguments->target_error, "--target-error E", {.low = 0, .above_low = true},

@@ -154,7 +154,7 @@ void refuse_fixed_rungs(const std::vector<std::string>& methods,
                         const EstimateArguments& arguments) {
   if (arguments.sampler != "parallel") return;
   for (const std::string& name : methods) {
-    if (name == "exact") continue;
+    if (is_exact(name)) continue;
     const Method& method = find_method(name);
     if (method.source == Source::tempered && !method.any_tempering)
       throw InvalidArgument(fmt::format(
@@ -211,7 +211,7 @@ std::optional<std::string> sampler_of(const std::string& method,
 
 std::optional<std::string> summed_layers(const std::string& method, const Layered& model,
                                          const EstimateArguments& arguments) {
-  if (method == "exact" || !weighs_by_marginal(method, arguments)) return std::nullopt;
+  if (is_exact(method) || !weighs_by_marginal(method, arguments)) return std::nullopt;
   const int side = summed_side(model, arguments);
   const bool observed = find_method(method).reads.cases && !arguments.data.empty();
   if (observed && !model.is_rbm())
@@ -238,7 +238,7 @@ struct IdleOption {
 std::vector<IdleOption> idle_options(const std::string& method,
                                      const EstimateArguments& arguments) {
   std::vector<IdleOption> idle;
-  if (method == "exact") {
+  if (is_exact(method)) {
     for (std::string& name : given_options(arguments)) idle.push_back({std::move(name)});
     return idle;
   }

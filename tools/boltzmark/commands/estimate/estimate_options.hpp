@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
@@ -53,6 +54,10 @@ double estimator_seconds(const std::string& method, const MethodSettings& settin
 /// Throws  InvalidArgument if an option is given that none of the methods reads, or without what it is of
 void refuse_idle_options(const std::vector<std::string>& methods,
                          const EstimateArguments& arguments);
+
+/// What commands call enumeration by, which is none of the registered methods.
+inline constexpr const char* kExact = "exact";
+inline bool is_exact(std::string_view method) { return method == kExact; }
 
 /// Names a side: odd or even.
 std::string parity_name(int parity);

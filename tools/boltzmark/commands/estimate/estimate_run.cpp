@@ -286,7 +286,7 @@ EstimateOutcome run_attempts(Runs runs) {
 
 EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& model,
                              const Session& session) {
-  if (arguments.method == "exact")
+  if (is_exact(arguments.method))
     return about_file(arguments.model, [&] { return by_enumeration(model, session); });
   const Stopwatch watch;
   MethodSettings settings;

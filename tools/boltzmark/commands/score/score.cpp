@@ -110,7 +110,7 @@ Score score(const Layered& model, const Dataset& data, const Cases& cases,
     result.mean_log_f = cases.mean(log_f);
     result.std_error_cases = spread_of_mean(cases, log_f, result.mean_log_f);
   }
-  const bool exact = arguments.method == "exact";
+  const bool exact = is_exact(arguments.method);
   result.log_z = exact ? exact_log_z(model, session)
                        : log_z_by_sampling(model, data.values, arguments, session, result.lowest);
   result.summed = summed_layers(arguments.method, model, arguments.shared);
@@ -165,11 +165,11 @@ std::string choose_method(const ScoreArguments& arguments, const Layered& model,
   const bool soon =
       plan.possible &&
       plan.seconds * thread_count() + enumeration_seconds(model, data) < kExactSeconds;
-  return soon || !is_bounded(model) ? "exact" : "ais";
+  return soon || !is_bounded(model) ? kExact : "ais";
 }
 
 void check_size(const ScoreArguments& arguments, const Layered& model) {
-  const bool exact = arguments.method == "exact";
+  const bool exact = is_exact(arguments.method);
   if (exact || !is_bounded(model))
     require_plan(arguments, plan_hidden_enumeration(model), "hidden units",
                  is_bounded(model) ? "without --method its bound is found"
@@ -191,7 +191,7 @@ void refuse_deep_options(const Command& command) {
 int score_classifier(const ScoreArguments& arguments, const Command& command,
                      const Session& session) {
   refuse_deep_options(command);
-  if (!arguments.method.empty() && arguments.method != "exact")
+  if (!arguments.method.empty() && !is_exact(arguments.method))
     throw InvalidArgument(fmt::format(
         "--method = {} (must be left out: class probabilities are exact)", arguments.method));
   constexpr std::array kOptions = {"--labels",   "--predictions", "--force", "--method",
@@ -217,7 +217,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
     throw InvalidArgument(fmt::format("--true-cases = {} (must be at most the {} cases of {})",
                                       arguments.deep.true_cases, data.values.cols(), data.name));
   arguments.method = choose_method(arguments, model, data);
-  arguments.enumerate_cases = arguments.method == "exact" || !is_bounded(model) ||
+  arguments.enumerate_cases = is_exact(arguments.method) || !is_bounded(model) ||
                               enumeration_seconds(model, data) < kCasesSeconds;
   EstimateArguments sampling = arguments.shared;
   sampling.binarise = EstimateArguments().binarise;  // the data's
@@ -237,7 +237,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
         arguments.method, arguments.dataset));
   check_size(arguments, model);
   const Cases cases(data.values);
-  if (arguments.method == "exact") {
+  if (is_exact(arguments.method)) {
     const EnumerationPlan plan = plan_enumeration(model);
     state_plan(session,
                fmt::format("exact score over {} states and {} cases", grouped(plan.states),
@@ -293,7 +293,7 @@ void add_score(Program& program) {
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
   command.positional(&arguments->dataset, "DATASET",
                      "A data set's NAME[:train|valid|test|fit] (default: test), or a file.");
-  std::vector<std::string> methods = {"exact"};
+  std::vector<std::string> methods = {kExact};
   for (const Method& method : registered_methods()) methods.push_back(method.name);
   command.text(&arguments->labels, "--labels FILE",
                "Of a discriminative RBM: the cases' classes, from 0, for a data set without labels "

@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "tools/boltzmark/bounds.hpp"
+#include "tools/boltzmark/commands/estimate/estimate_options.hpp"
 #include "tools/boltzmark/output.hpp"
 
 namespace boltzmark::cli {
 namespace {
 
 std::string log_z_error(const Score& score, const std::string& method) {
-  if (method == "exact") return "log Z is exact";
+  if (is_exact(method)) return "log Z is exact";
   if (!std::isfinite(score.log_z.std_error)) return "that of log Z is unknown";
   return short_number(score.log_z.std_error) + " nats of log Z";
 }
