@@ -6,7 +6,7 @@
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
-#include "verification/checks/cd_gradient.hpp"
+#include "verification/checks/laws/cd_gradient.hpp"
 
 namespace boltzmark::experiments::bruegge2013_cd_bias {
 namespace {

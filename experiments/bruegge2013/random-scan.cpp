@@ -9,7 +9,7 @@
 #include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
-#include "verification/checks/asymptotic.hpp"
+#include "verification/checks/laws/asymptotic.hpp"
 
 namespace boltzmark::experiments::bruegge2013_random_scan {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/layers_diagram.hpp"
-#include "verification/checks/partition.hpp"
+#include "verification/checks/laws/partition.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_fig1 {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
-#include "verification/checks/partition.hpp"
-#include "verification/checks/two_spins.hpp"
+#include "verification/checks/laws/partition.hpp"
+#include "verification/checks/laws/two_spins.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_fig2 {
 namespace {

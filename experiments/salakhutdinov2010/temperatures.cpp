@@ -11,7 +11,7 @@
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/salakhutdinov2010/support/convergence.hpp"
-#include "verification/checks/adaptive_pairs.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_temperatures {
 namespace {

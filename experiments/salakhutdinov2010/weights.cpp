@@ -9,7 +9,7 @@
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/salakhutdinov2010/support/convergence.hpp"
-#include "verification/checks/partition.hpp"
+#include "verification/checks/laws/partition.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_weights {
 namespace {

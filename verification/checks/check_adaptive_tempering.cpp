@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
-#include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/constant_factor.hpp"
-#include "verification/checks/coupling_laws.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
+#include "verification/checks/laws/constant_factor.hpp"
+#include "verification/checks/laws/coupling_laws.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 

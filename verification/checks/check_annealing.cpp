@@ -10,10 +10,10 @@
 
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
-#include "verification/checks/annealing_moments.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/laws/annealing_moments.hpp"
+#include "verification/checks/laws/table_target.hpp"
 #include "verification/checks/subjects.hpp"
-#include "verification/checks/table_target.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

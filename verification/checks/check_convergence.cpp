@@ -8,8 +8,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/spectrum/spectrum.hpp"
-#include "verification/checks/asymptotic.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/laws/asymptotic.hpp"
 #include "verification/checks/subjects.hpp"
 
 namespace boltzmark {

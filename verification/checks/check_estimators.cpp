@@ -8,8 +8,8 @@
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/state_space.hpp"
-#include "verification/checks/cd_gradient.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/laws/cd_gradient.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

@@ -14,8 +14,8 @@
 #include "boltzmark/transition/sweep.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
+#include "verification/checks/laws/tail_draws.hpp"
 #include "verification/checks/subjects.hpp"
-#include "verification/checks/tail_draws.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

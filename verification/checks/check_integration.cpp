@@ -9,8 +9,8 @@
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
+#include "verification/checks/laws/tempered_moments.hpp"
 #include "verification/checks/subjects.hpp"
-#include "verification/checks/tempered_moments.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

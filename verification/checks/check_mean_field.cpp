@@ -9,7 +9,7 @@
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/partition.hpp"
+#include "verification/checks/laws/partition.hpp"
+#include "verification/checks/laws/two_spins.hpp"
 #include "verification/checks/subjects.hpp"
-#include "verification/checks/two_spins.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

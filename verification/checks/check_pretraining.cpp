@@ -10,7 +10,7 @@
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 

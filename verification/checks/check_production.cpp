@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/decision_bound.hpp"
-#include "verification/checks/recovered_sweep.hpp"
+#include "verification/checks/laws/decision_bound.hpp"
+#include "verification/checks/laws/recovered_sweep.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

@@ -4,7 +4,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "verification/checks/tempered_chain.hpp"
+#include "verification/checks/laws/tempered_chain.hpp"
 
 namespace boltzmark {
 

@@ -17,9 +17,9 @@
 #include "boltzmark/sample/sample_store.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
-#include "verification/checks/rts_likelihood.hpp"
+#include "verification/checks/laws/rts_likelihood.hpp"
+#include "verification/checks/laws/tempered_moments.hpp"
 #include "verification/checks/subjects.hpp"
-#include "verification/checks/tempered_moments.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

@@ -6,8 +6,8 @@
 
 #include "boltzmark/exact/spectrum/connectivity.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/laws/theorems.hpp"
 #include "verification/checks/subjects.hpp"
-#include "verification/checks/theorems.hpp"
 
 namespace boltzmark {
 namespace {

@@ -12,7 +12,7 @@
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "verification/checks/check_slopes.hpp"
-#include "verification/checks/tail_draws.hpp"
+#include "verification/checks/laws/tail_draws.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

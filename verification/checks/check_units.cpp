@@ -12,7 +12,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
 #include "verification/checks/check_unit_functions.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 

@@ -18,11 +18,11 @@
 #include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/sweep.hpp"
-#include "verification/checks/adaptive_pairs.hpp"
-#include "verification/checks/annealing_moments.hpp"
-#include "verification/checks/partition.hpp"
-#include "verification/checks/tempered_chain.hpp"
-#include "verification/checks/tempered_moments.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
+#include "verification/checks/laws/annealing_moments.hpp"
+#include "verification/checks/laws/partition.hpp"
+#include "verification/checks/laws/tempered_chain.hpp"
+#include "verification/checks/laws/tempered_moments.hpp"
 #include "verification/checks/verifier.hpp"
 
 namespace boltzmark {

@@ -9,7 +9,7 @@
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "grid_number.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 
 using namespace boltzmark;
 

@@ -9,7 +9,7 @@
 
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/target/ladder.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 
 using namespace boltzmark;
 

@@ -18,7 +18,7 @@
 #include "decide.hpp"
 #include "peaked_model.hpp"
 #include "verification/checks/known/known_model.hpp"
-#include "verification/checks/table_target.hpp"
+#include "verification/checks/laws/table_target.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

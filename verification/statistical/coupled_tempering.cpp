@@ -8,9 +8,9 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "decide.hpp"
-#include "verification/checks/adaptive_pairs.hpp"
-#include "verification/checks/constant_factor.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
+#include "verification/checks/laws/constant_factor.hpp"
+#include "verification/checks/laws/states.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

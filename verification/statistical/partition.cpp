@@ -1,10 +1,10 @@
 // Chains of Wang-Landau and of FPCD on two spins against their exact law.
-#include "verification/checks/partition.hpp"
+#include "verification/checks/laws/partition.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "decide.hpp"
-#include "verification/checks/two_spins.hpp"
+#include "verification/checks/laws/two_spins.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

@@ -11,7 +11,7 @@
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "decide.hpp"
 #include "peaked_model.hpp"
-#include "verification/checks/table_target.hpp"
+#include "verification/checks/laws/table_target.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

@@ -6,8 +6,8 @@
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 #include "peaked_model.hpp"
-#include "verification/checks/asymptotic.hpp"
-#include "verification/checks/tempered_moments.hpp"
+#include "verification/checks/laws/asymptotic.hpp"
+#include "verification/checks/laws/tempered_moments.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

@@ -9,7 +9,7 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "experiments/carlson2016/support/all_methods.hpp"
 #include "experiments/kit/statistics/interval.hpp"
-#include "verification/checks/annealing_moments.hpp"
+#include "verification/checks/laws/annealing_moments.hpp"
 
 namespace boltzmark::experiments {
 namespace {

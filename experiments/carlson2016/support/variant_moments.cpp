@@ -6,7 +6,7 @@
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "verification/checks/annealing_moments.hpp"
+#include "verification/checks/laws/annealing_moments.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -1,5 +1,5 @@
 // The enumerated target against sums over every state of its model.
-#include "verification/checks/table_target.hpp"
+#include "verification/checks/laws/table_target.hpp"
 
 #include <tbb/task_arena.h>
 

@@ -1,4 +1,4 @@
-#include "verification/checks/tempered_chain.hpp"
+#include "verification/checks/laws/tempered_chain.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -6,8 +6,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "oracle/tempering.hpp"
-#include "verification/checks/asymptotic.hpp"
-#include "verification/checks/tempered_moments.hpp"
+#include "verification/checks/laws/asymptotic.hpp"
+#include "verification/checks/laws/tempered_moments.hpp"
 #include "verification/exact/support/transition_models.hpp"
 
 using namespace boltzmark;

@@ -1,4 +1,4 @@
-#include "verification/checks/theorems.hpp"
+#include "verification/checks/laws/theorems.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 #include "verification/exact/support/transition_models.hpp"
 
 using namespace boltzmark;

@@ -14,12 +14,12 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/random/draws.hpp"
-#include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
-#include "verification/checks/decision_bound.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
+#include "verification/checks/laws/decision_bound.hpp"
+#include "verification/checks/laws/states.hpp"
 #include "verification/checks/verifier.hpp"
 #include "verification/checks/worst.hpp"
 

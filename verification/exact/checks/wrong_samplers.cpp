@@ -13,10 +13,10 @@
 #include "boltzmark/estimate/estimators/mbar.hpp"
 #include "boltzmark/exact/likelihood/split_marginal.hpp"
 #include "boltzmark/random/draws.hpp"
-#include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
-#include "verification/checks/decision_bound.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
+#include "verification/checks/laws/decision_bound.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/verifier.hpp"
 

@@ -9,7 +9,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/markov_chain.hpp"
 #include "boltzmark/sample/sample_store.hpp"
-#include "verification/checks/rts_likelihood.hpp"
+#include "verification/checks/laws/rts_likelihood.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 
 namespace {

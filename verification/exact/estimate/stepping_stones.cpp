@@ -15,7 +15,7 @@
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/known/known_model.hpp"
-#include "verification/checks/table_target.hpp"
+#include "verification/checks/laws/table_target.hpp"
 #include "verification/exact/support/noting_target.hpp"
 #include "verification/exact/support/small_data.hpp"
 

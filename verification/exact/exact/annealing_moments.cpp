@@ -1,6 +1,6 @@
 // What propagating the whole measure tells of AIS.
 
-#include "verification/checks/annealing_moments.hpp"
+#include "verification/checks/laws/annealing_moments.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "verification/checks/asymptotic.hpp"
+#include "verification/checks/laws/asymptotic.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

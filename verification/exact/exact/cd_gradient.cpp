@@ -1,9 +1,10 @@
 
+#include "verification/checks/laws/cd_gradient.hpp"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "verification/checks/cd_gradient.hpp"
 #include "verification/exact/support/transition_models.hpp"
 
 using namespace boltzmark;

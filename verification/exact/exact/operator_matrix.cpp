@@ -3,7 +3,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 #include "verification/exact/support/transition_models.hpp"
 
 using namespace boltzmark;

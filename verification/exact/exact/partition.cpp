@@ -1,12 +1,12 @@
 // Wang-Landau and FPCD over the sets of a partition: weights, laws, and what is refused.
-#include "verification/checks/partition.hpp"
+#include "verification/checks/laws/partition.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "verification/checks/states.hpp"
-#include "verification/checks/two_spins.hpp"
+#include "verification/checks/laws/states.hpp"
+#include "verification/checks/laws/two_spins.hpp"
 
 using namespace boltzmark;
 

@@ -1,11 +1,12 @@
 
+#include "verification/checks/laws/recovered_sweep.hpp"
+
 #include <catch2/catch.hpp>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
-#include "verification/checks/decision_bound.hpp"
-#include "verification/checks/recovered_sweep.hpp"
+#include "verification/checks/laws/decision_bound.hpp"
 #include "verification/checks/verifier.hpp"
 #include "verification/exact/support/drawn_network.hpp"
 #include "verification/exact/support/every_path.hpp"

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "verification/checks/asymptotic.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/asymptotic.hpp"
+#include "verification/checks/laws/states.hpp"
 
 using namespace boltzmark;
 

@@ -13,7 +13,7 @@
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 #include "verification/exact/support/small_data.hpp"
 #include "verification/exact/support/small_trainers.hpp"
 

@@ -12,8 +12,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "verification/checks/annealing_moments.hpp"
-#include "verification/checks/table_target.hpp"
+#include "verification/checks/laws/annealing_moments.hpp"
+#include "verification/checks/laws/table_target.hpp"
 #include "verification/exact/support/small_data.hpp"
 
 using namespace boltzmark;

@@ -17,8 +17,8 @@
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/transition/log_density.hpp"
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/constant_factor.hpp"
-#include "verification/checks/coupling_laws.hpp"
+#include "verification/checks/laws/constant_factor.hpp"
+#include "verification/checks/laws/coupling_laws.hpp"
 #include "verification/exact/support/drawn_network.hpp"
 
 using namespace boltzmark;

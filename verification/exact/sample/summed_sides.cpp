@@ -11,7 +11,7 @@
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "boltzmark/transition/tempered_chains.hpp"
-#include "verification/checks/annealing_moments.hpp"
+#include "verification/checks/laws/annealing_moments.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 
 using namespace boltzmark;

@@ -7,7 +7,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "verification/checks/table_target.hpp"
+#include "verification/checks/laws/table_target.hpp"
 #include "verification/exact/support/small_data.hpp"
 
 using namespace boltzmark;

@@ -11,8 +11,8 @@
 
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/salakhutdinov2010/support/processor_time.hpp"
-#include "verification/checks/partition.hpp"
-#include "verification/checks/two_spins.hpp"
+#include "verification/checks/laws/partition.hpp"
+#include "verification/checks/laws/two_spins.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {

@@ -1,4 +1,4 @@
-#include "verification/checks/two_spins.hpp"
+#include "verification/checks/laws/two_spins.hpp"
 
 namespace boltzmark {
 

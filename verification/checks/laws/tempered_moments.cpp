@@ -1,9 +1,9 @@
-#include "verification/checks/tempered_moments.hpp"
+#include "verification/checks/laws/tempered_moments.hpp"
 
 #include <fmt/format.h>
 
 #include "boltzmark/core/error.hpp"
-#include "verification/checks/asymptotic.hpp"
+#include "verification/checks/laws/asymptotic.hpp"
 
 namespace boltzmark {
 namespace {

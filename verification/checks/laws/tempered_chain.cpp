@@ -1,4 +1,4 @@
-#include "verification/checks/tempered_chain.hpp"
+#include "verification/checks/laws/tempered_chain.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "verification/checks/annealing_moments.hpp"
+#include "verification/checks/laws/annealing_moments.hpp"
 
 #include <cmath>
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
-#include "verification/checks/recovered_sweep.hpp"
+#include "verification/checks/laws/recovered_sweep.hpp"
 
 namespace boltzmark {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "verification/checks/partition.hpp"
+#include "verification/checks/laws/partition.hpp"
 
 namespace boltzmark {
 

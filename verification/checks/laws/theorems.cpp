@@ -1,4 +1,4 @@
-#include "verification/checks/theorems.hpp"
+#include "verification/checks/laws/theorems.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "verification/checks/partition.hpp"
+#include "verification/checks/laws/partition.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "verification/checks/table_target.hpp"
+#include "verification/checks/laws/table_target.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "verification/checks/tempered_space.hpp"
+#include "verification/checks/laws/tempered_space.hpp"
 
 namespace boltzmark {
 

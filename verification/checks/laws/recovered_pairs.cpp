@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "verification/checks/adaptive_pairs.hpp"
-#include "verification/checks/recovered_sweep.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
+#include "verification/checks/laws/recovered_sweep.hpp"
+#include "verification/checks/laws/states.hpp"
 
 namespace boltzmark {
 namespace {

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 
 #include "boltzmark/sample/sample_store.hpp"
-#include "verification/checks/tempered_chain.hpp"
+#include "verification/checks/laws/tempered_chain.hpp"
 
 namespace boltzmark {
 

@@ -1,4 +1,4 @@
-#include "verification/checks/constant_factor.hpp"
+#include "verification/checks/laws/constant_factor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "boltzmark/sample/chains/adaptive_chains.hpp"
-#include "verification/checks/adaptive_pairs.hpp"
-#include "verification/checks/coupling_laws.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
+#include "verification/checks/laws/coupling_laws.hpp"
 
 namespace boltzmark {
 namespace {

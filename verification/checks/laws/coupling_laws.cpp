@@ -1,4 +1,4 @@
-#include "verification/checks/coupling_laws.hpp"
+#include "verification/checks/laws/coupling_laws.hpp"
 
 #include <Eigen/LU>
 #include <utility>

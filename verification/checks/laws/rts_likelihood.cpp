@@ -1,4 +1,4 @@
-#include "verification/checks/rts_likelihood.hpp"
+#include "verification/checks/laws/rts_likelihood.hpp"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
-#include "verification/checks/decision_bound.hpp"
+#include "verification/checks/laws/decision_bound.hpp"
 
 #include <cmath>
 
 #include "boltzmark/core/simd.hpp"
-#include "verification/checks/states.hpp"
+#include "verification/checks/laws/states.hpp"
 
 namespace boltzmark {
 namespace {

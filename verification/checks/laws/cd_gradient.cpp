@@ -1,4 +1,4 @@
-#include "verification/checks/cd_gradient.hpp"
+#include "verification/checks/laws/cd_gradient.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "verification/checks/adaptive_pairs.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
 
 #include <algorithm>
 

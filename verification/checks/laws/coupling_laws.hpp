@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "verification/checks/adaptive_pairs.hpp"
+#include "verification/checks/laws/adaptive_pairs.hpp"
 
 namespace boltzmark {
 

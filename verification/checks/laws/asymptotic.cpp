@@ -1,4 +1,4 @@
-#include "verification/checks/asymptotic.hpp"
+#include "verification/checks/laws/asymptotic.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "verification/checks/recovered_sweep.hpp"
+#include "verification/checks/laws/recovered_sweep.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "verification/checks/tempered_space.hpp"
+#include "verification/checks/laws/tempered_space.hpp"
 
 #include <cmath>
 #include <utility>
