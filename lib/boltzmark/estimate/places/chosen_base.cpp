@@ -96,7 +96,7 @@ Base one_sided(Base base, int parity) {
 }
 
 TemperedSearch search_from(const LayeredTarget& target, StreamKey key) {
-  MethodRuns runs(target, {.chains = 100, .sweeps = 300, .key = key});
+  MethodRuns runs(target, {.chains = 100, .sweeps = 300, .states = States::collapsed, .key = key});
   TemperedSearch search{.estimate = runs.estimate("rts")};
   search.states = visited_states(runs.top_states()).states;
   return search;
