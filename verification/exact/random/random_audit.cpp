@@ -177,8 +177,10 @@ TEST_CASE("no attempt, base or search of an estimate makes a draw that another o
       settings.key = attempt_key(1, attempt);
       estimate_log_z("rts", target, settings);
     }
-    find_lower_bound(target, mode_search(model, 1), {},
-                     {.modes = chosen.modes, .states = tempered_search(model, 1).states});
+    find_lower_bound(
+        target, mode_search(model, 1), {},
+        {.modes = chosen.modes,
+         .states = (chosen.search ? *chosen.search : tempered_search(model, 1)).states});
   });
   CHECK(drawn.all > 0);
   // But that bases are compared by the same draws.
