@@ -104,12 +104,16 @@ void refuse_below(Estimate& estimate, double lowest, int together) {
   const bool far = estimate.log_z + std::max(kNoChance * estimate.std_error, kNats) < lowest;
   if (!above_limit && !far) return;
   const double missed = -std::expm1(estimate.log_z - lowest);
+  // What longer tours may hold is added to the limit later, and printed with it.
+  const char* limit = estimate.missing > 0
+                          ? "above the upper limit without what longer tours may hold"
+                          : "above the upper limit";
   estimate.refuse(
       Status::below_bound,
       fmt::format(
           "log Z is certainly at least {:.8g}, {}: {}; run more sweeps, or use a base that is "
           "closer to the model",
-          lowest, above_limit ? "above the upper limit" : "more than five standard errors above",
+          lowest, above_limit ? limit : "more than five standard errors above",
           far ? fmt::format("the chains missed {:.3g} % of the mass or more", 100 * missed)
               : "one right estimate in forty is so by chance, or the chains missed some of "
                 "the mass"));

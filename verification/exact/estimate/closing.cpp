@@ -206,6 +206,11 @@ TEST_CASE("an estimate below what log Z certainly is says which of its numbers i
   CHECK(by_limit.status == Status::below_bound);
   CHECK_THAT(by_limit.warnings.at(0), Catch::Contains("above the upper limit") &&
                                           Catch::Contains("missed 86.5 % of the mass"));
+  CHECK_THAT(by_limit.warnings.at(0), !Catch::Contains("longer tours"));
+  Estimate by_tours{.log_z = 0, .std_error = 0.1, .lower = -1, .upper = 1, .missing = 0.5};
+  refuse_below(by_tours, 2);
+  CHECK_THAT(by_tours.warnings.at(0),
+             Catch::Contains("above the upper limit without what longer tours may hold: "));
   Estimate by_error{.log_z = 0, .std_error = 0.1, .lower = -1, .upper = 100};
   refuse_below(by_error, 2);
   CHECK(by_error.status == Status::below_bound);
