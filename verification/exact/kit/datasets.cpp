@@ -12,8 +12,7 @@
 #include "experiments/kit/datasets/named_datasets.hpp"
 #include "verification/skip.hpp"
 
-using namespace boltzmark;
-using namespace boltzmark::experiments;
+namespace boltzmark::experiments {
 
 namespace {
 
@@ -208,3 +207,5 @@ TEST_CASE("the published CD25 model is read as 784 x 500") {
   CHECK(model.size(1) == 500);
   CHECK(model.is_binary());
 }
+
+}  // namespace boltzmark::experiments

@@ -15,8 +15,7 @@
 #include "experiments/kit/datasets/norb_toy.hpp"
 #include "experiments/kit/temporary_folder.hpp"
 
-using namespace boltzmark;
-using namespace boltzmark::experiments;
+namespace boltzmark::experiments {
 
 namespace {
 
@@ -271,3 +270,5 @@ TEST_CASE("norb-toy's cases are its pairs, the last 4,300 of training held out")
     CHECK(std::abs(std::count(valid.labels.begin(), valid.labels.end(), category) - 860) <
           6.1 * 27);
 }
+
+}  // namespace boltzmark::experiments

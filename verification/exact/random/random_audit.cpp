@@ -141,7 +141,7 @@ TEST_CASE("what tells the states that a method met, and goes the other way, draw
       if (parallel) settings.tempering = Tempering::parallel;
       check_no_reuse(method.name + (parallel ? " over parallel tempering" : ""), [&] {
         MethodRuns runs(target, settings);
-        const boltzmark::Estimate told = runs.estimate(method.name);
+        const Estimate told = runs.estimate(method.name);
         if (!method.other_way) return;
         MethodSettings other = settings;
         other.key = derive_key(settings.key, "other way");

@@ -148,7 +148,7 @@ TEST_CASE("annealing a model that is its own base has weights of 1 and no error"
   const Layered flat =
       Layered::rbm(Eigen::MatrixXd::Zero(2, 1), Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(1));
   const TableTarget target(flat, Base::uniform(flat));
-  const boltzmark::Estimate estimate =
+  const Estimate estimate =
       annealed_importance_sampling(target, {.ladder = Ladder::linear(4), .sweeps = 3}).estimate;
   CHECK(estimate.log_z == Approx(3 * std::log(2.0)).epsilon(1e-14));
   CHECK(estimate.std_error < 1e-13);  // 100 weights, each rounded
