@@ -9,6 +9,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/places/bases.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
@@ -20,7 +21,6 @@ namespace boltzmark {
 namespace {
 
 constexpr int kSearchCases = 100;  // that the search for modes climbs from
-constexpr int kFewModes = 8;       // as many as the places that phases are looked for near
 
 // The states nearest to some of the cases: what a score allows for rounding is none here.
 Eigen::MatrixXf nearest_states(Unit unit, const CaseValues& cases) {
@@ -155,8 +155,8 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
       best = choose_reaching(certain.log_z - certain.error_bound, bases, mean_log_weights, choice,
                              model, *chosen.phases);
   }
-  // What few modes leave out the phases tell.
-  if (best > 0 && chosen.modes->count() > kFewModes) {
+  // What bases near few places leave out phases tell, not those near some of many.
+  if (best > 0 && std::ssize(chosen.phases->bases) > near_places(model, choice)) {
     chosen.search = tempered_search(model, seed);
     const LayeredTarget target(model, bases[best], LayeredTarget::kPacking, summed_side);
     if (uniform_serves(chosen.search->estimate,

@@ -62,8 +62,8 @@ bool is_searchable(const Layered& model);
 /// Chooses by choose_base among the uniform base, those of anneal_phases of a part that is_almost_all (of the side
 /// that is not listed alone, where that does as well), and, of Bernoulli visible units, the rates near all modes and
 /// near the likeliest, if by its own pilot their base loses_nothing. One whose pilot is below what bound_by_orthants
-/// says of log Z gives way to the next, unless no other comes nearer. Where there are more than eight modes the best gives
-/// way to the uniform one if that serves as well (uniform_serves). Uniform unless the model is_searchable.
+/// says of log Z gives way to the next, unless no other comes nearer. Where there are no fewer places than are looked near
+/// (near_places) the best gives way to the uniform one if that serves as well (uniform_serves). Uniform unless the model is_searchable.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
