@@ -54,6 +54,15 @@ function(boltzmark_compile_lightly target)
   boltzmark_pch(${target} FROM boltzmark_light_pch)
 endfunction()
 
+# A batch takes up to 2.7 GB to compile: where memory is less than that for each core, fewer at once.
+cmake_host_system_information(RESULT boltzmark_memory QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
+math(EXPR boltzmark_compilers "${boltzmark_memory} / 2700")
+if(boltzmark_compilers LESS 1)
+  set(boltzmark_compilers 1)
+endif()
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS compilers=${boltzmark_compilers})
+set(CMAKE_JOB_POOL_COMPILE compilers)
+
 # Sources compiled in batches parse the headers and make the templates once a batch: 32 files take half the
 # time of four times eight. Not those that Highway includes again for every instruction set.
 if(BOLTZMARK_UNITY)

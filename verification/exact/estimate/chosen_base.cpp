@@ -336,9 +336,7 @@ TEST_CASE("the uniform base serves where its error is small and what it finds no
   CHECK_FALSE(uniform_serves(found(10, std::numeric_limits<double>::quiet_NaN()), found(9, 0.1)));
 }
 
-TEST_CASE(
-    "many modes that no base is near have the uniform base, which finds log Z, as others do not") {
-  // From bases near modes estimates were up to 1.4 nats too low, and ok, with errors of 0.1.
+TEST_CASE("many modes that no base is near have the uniform base, from which log Z is found") {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Layered model = conjunctions(seed);
     const double log_z = log_z_along(model);
@@ -346,7 +344,9 @@ TEST_CASE(
     INFO(seed << ": " << log_z << ", " << held.estimate.log_z << " +- " << held.estimate.std_error);
     CHECK_FALSE(held.chosen.of_modes);
     REQUIRE(held.chosen.search);
-    CHECK(std::abs(held.estimate.log_z - log_z) < 4 * held.estimate.std_error);
-    CHECK(held.estimate.std_error < 2);
+    // Four errors of so many sweeps: those of 300 have 0.3. What longer tours may hold comes besides.
+    CHECK(std::abs(held.estimate.log_z - log_z) < 0.5);
+    CHECK(held.estimate.lower < log_z);
+    CHECK(held.estimate.upper > log_z);
   }
 }

@@ -72,9 +72,7 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
 }
 
 double held_sweeps(const Layered& model) {
-  constexpr double kSearch =
-      2 * 30'000;  // from the uniform base, and from the one that it is tried against
-  constexpr double kPlaces = 45'000, kPhases = 14 * 9'600, kBound = 20'000;
+  constexpr double kSearch = 30'000, kPlaces = 45'000, kPhases = 14 * 9'600, kBound = 20'000;
   constexpr double kOrthants = 2 * 31'000;  // for the base, and for the bound
   constexpr double kSwitches = 10'000;
   return kSearch + kPlaces + kPhases + kBound + kSwitches +
