@@ -292,17 +292,17 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
   const double state_bytes =
       kept * arguments.chains * (bytes_of_state(model) + 8) +
       8.0 * arguments.chains * moves_of(arguments).temperatures * model.units();
-  constexpr const char* kFewer = "lower --chains or --sweeps, or raise --every";
+  constexpr const char* kFewerSamples = "lower --chains or --sweeps, or raise --every";
   require_memory(fmt::format("{} chains kept {} times", grouped(arguments.chains),
                              grouped(static_cast<std::uint64_t>(kept))),
-                 state_bytes, kFewer);
+                 state_bytes, kFewerSamples);
   const std::unique_ptr<Sampler> sampler =
       about_file(arguments.model, [&] { return make_chains(model, arguments); });
   state_plan(
       session,
       fmt::format("{} sweeps of {} chains", grouped(arguments.sweeps), grouped(arguments.chains)),
       sweep_seconds(model, sampler->chain_sweeps(arguments.sweeps)),
-      state_bytes + kept * ladder_bytes(*sampler) + weight_bytes(model), kFewer);
+      state_bytes + kept * ladder_bytes(*sampler) + weight_bytes(model), kFewerSamples);
   if (const Negative moves = moves_of(arguments); moves.every > arguments.sweeps && !session.quiet)
     complain(fmt::format("{}: does not run its ladder in {} sweeps (the first time after {})",
                          arguments.sampler, arguments.sweeps, moves.every));
