@@ -244,8 +244,9 @@ void add_ranks() {
       });
   };
   on_one_and_two("log Z by enumeration/784x26", {784, 26, 0}, {"exact"}, seconds_of_program);
-  on_one_and_two("spectrum of T/9x9: CPU", {9, 9, 0}, {"spectrum", "--rule", "flip"},
-                 cpu_of_program);
+  for (const int side : {8, 9})
+    on_one_and_two(fmt::format("spectrum of T/{0}x{0}: CPU", side), {side, side, 0},
+                   {"spectrum", "--rule", "flip"}, cpu_of_program);
 }
 
 }  // namespace boltzmark::speed

@@ -1,4 +1,6 @@
 // Studies on many ranks in simulated time: the dispatcher is the real one, and answers in the time that it really takes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -99,9 +101,9 @@ double seconds_of_event() {
 }
 
 /// Of a store where every trial is finished, until it is known that none is to run.
-double seconds_of_planned_line() {
+double seconds_of_planned_line(std::size_t lines) {
   const experiments::TemporaryFolder folder;
-  const experiments::Experiment study = sleepers(kMany, kStudyLineBytes, false);
+  const experiments::Experiment study = sleepers(lines, kStudyLineBytes, false);
   const experiments::ReproduceOptions how{.out = folder.path()};
   const auto planned = [&] {
     auto plan = experiments::list_trials(study, how, experiments::CellFilter(""), "none");
@@ -122,7 +124,7 @@ double seconds_of_planned_line() {
   const auto plan = planned();
   const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
   if (plan.count_to_run() > 0) throw Error("a stored trial was not found");
-  return seconds / kMany;
+  return seconds / static_cast<double>(lines);
 }
 
 /// Of ranks that nobody has to serve, and that are never idle: this by the other time is the efficiency.
@@ -170,10 +172,11 @@ void add_studies() {
        .name = "boltzmark",
        .timed = seconds_of_event,
        .once = true});
-  add({.work = "a store of 1000000 lines of 1 kB/a line read and planned",
-       .name = "boltzmark",
-       .timed = seconds_of_planned_line,
-       .once = true});
+  for (const std::size_t lines : {std::size_t{10'000}, kMany})
+    add({.work = fmt::format("a store of {} lines of 1 kB/a line read and planned", lines),
+         .name = "boltzmark",
+         .timed = [lines] { return seconds_of_planned_line(lines); },
+         .once = true});
 }
 
 }  // namespace boltzmark::speed

@@ -47,8 +47,24 @@ Span ball(const Ray& ray, Point3 mask) {
   return {enter, (-b + root) / a, origin + enter * direction};
 }
 
+bool meets_ball(const Ray& ray, Point3 centre, float square_radius) {
+  const Point3 origin = ray.origin - centre;
+  const float a = dot(ray.direction, ray.direction), b = dot(origin, ray.direction);
+  return b * b >= a * (dot(origin, origin) - square_radius);
+}
+
+// Most rays miss most parts: a ball about the part tells that soonest. It is larger than rounding
+// needs, so that no ray's hit depends on it.
+bool may_meet(const Ray& ray, const Part& part) {
+  const Point3& half = part.half;
+  const float largest = std::max({half.x, half.y, half.z});
+  const float square = part.shape == Part::Shape::ellipsoid ? largest * largest : dot(half, half);
+  return meets_ball(ray, part.centre, 1.02F * square + 1e-3F);
+}
+
 Span span_of(const Part& part, const Ray& ray) {
   using Shape = Part::Shape;
+  if (!may_meet(ray, part)) return kOutside;
   const Ray scaled{(ray.origin - part.centre) / part.half, ray.direction / part.half};
   if (part.shape == Shape::ellipsoid) return ball(scaled, {1, 1, 1});
   const bool box = part.shape == Shape::box, x = box || part.shape == Shape::cylinder_x,
@@ -77,11 +93,7 @@ Solid::Solid(std::vector<Part> parts) : parts_(std::move(parts)) {
   square_radius_ = dot(high - centre_, high - centre_);
 }
 
-bool Solid::may_hit(const Ray& ray) const {
-  const Point3 origin = ray.origin - centre_;
-  const float a = dot(ray.direction, ray.direction), b = dot(origin, ray.direction);
-  return b * b >= a * (dot(origin, origin) - square_radius_);
-}
+bool Solid::may_hit(const Ray& ray) const { return meets_ball(ray, centre_, square_radius_); }
 
 std::optional<Hit> Solid::first_hit(const Ray& ray) const {
   if (!may_hit(ray)) return std::nullopt;
