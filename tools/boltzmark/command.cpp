@@ -22,8 +22,7 @@ std::string name_of(const std::string& shown) { return shown.substr(0, shown.fin
   throw InvalidArgument(fmt::format("{} = {} (must be {})", name, text, must));
 }
 
-int parse_within(const std::string& name, const std::string& text, int low,
-                 int high = std::numeric_limits<int>::max()) {
+int parse_within(const std::string& name, const std::string& text, int low, int high) {
   const auto value = parse_number<int>(text);
   if (!value || *value < low || *value > high)
     refuse(name, text, fmt::format("an integer from {} to {}", low, high));
@@ -161,9 +160,10 @@ void Command::choice(std::string* target, const std::string& shown,
   arguments_.back().choices = std::move(choices);
 }
 
-void Command::integer(int* target, const std::string& shown, int low, const std::string& help) {
-  add(shown, help, [target, name = name_of(shown), low](const std::string& text) {
-    *target = parse_within(name, text, low);
+void Command::integer(int* target, const std::string& shown, int low, int high,
+                      const std::string& help) {
+  add(shown, help, [target, name = name_of(shown), low, high](const std::string& text) {
+    *target = parse_within(name, text, low, high);
   });
 }
 

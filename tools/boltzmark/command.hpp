@@ -77,7 +77,10 @@ class Command {
   void required_text(std::string* target, const std::string& shown, const std::string& help);
   void choice(std::string* target, const std::string& shown, std::vector<std::string> choices,
               const std::string& help);
-  void integer(int* target, const std::string& shown, int low, const std::string& help);
+  void integer(int* target, const std::string& shown, int low, const std::string& help) {
+    integer(target, shown, low, std::numeric_limits<int>::max(), help);
+  }
+  void integer(int* target, const std::string& shown, int low, int high, const std::string& help);
   /// Takes a required option that may be given several times.
   void integers(std::vector<int>* target, const std::string& shown, int low, int high,
                 const std::string& help);

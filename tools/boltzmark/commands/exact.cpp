@@ -100,9 +100,6 @@ void check_units(const ExactArguments& arguments, const Layered& model, double s
 }
 
 int run(const ExactArguments& arguments, const Session& session) {
-  if (arguments.max_units > kMostUnitsOfAll)
-    throw InvalidArgument(fmt::format("--max-units = {} (must be an integer from 1 to {})",
-                                      arguments.max_units, kMostUnitsOfAll));
   experiments::RankLink* const link = session.ranks.get();
   agree_on_file(session, arguments.model);
   const Parallelism use = one_job(session);
@@ -177,7 +174,7 @@ void add_exact(Program& program) {
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save partial sums to FILE as the work goes on, and resume from it.");
   command.writes({"--checkpoint"});
-  command.integer(&arguments->max_units, "--max-units N", 1,
+  command.integer(&arguments->max_units, "--max-units N", 1, kMostUnitsOfAll,
                   "Enumerate up to N units, at most 56 (default: 40). A unit more doubles the "
                   "time, which is told first.");
   command.real(

@@ -120,7 +120,7 @@ TEST_CASE("a model of 41 to 56 units is pointed to --max-units, which takes no m
   const std::string wider = saved(random_rbm(113, 113, 0.01, 1), folder / "v.npz");
   for (const char* units : {"57", "0", "many"})
     check_refused(run({"exact", wider, "--max-units", units}),
-                  {"--max-units = " + std::string(units)});
+                  {"--max-units = " + std::string(units), "an integer from 1 to 56"});
   const Run refused = run({"exact", wide, "--max-units", "56"});
   check_refused(refused, {"enumerated_units = 57", "at most 56"});
   CHECK(refused.err.find("would take") == std::string::npos);

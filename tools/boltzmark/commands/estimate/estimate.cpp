@@ -103,6 +103,15 @@ void set_known(const std::optional<KnownLogZ>& known, EstimateOutcome& outcome) 
         "the log Z that the model's file says is higher than log Z, which enumeration knows");
 }
 
+// More sweeps cannot tell what a list of all states does.
+void point_to_exact(EstimateOutcome& outcome) {
+  if (outcome.estimate.status == Status::ok || !outcome.bound.all_states) return;
+  outcome.estimate.warnings.push_back(
+      fmt::format("all states of a side are listed, so that log Z is known: {:.8g}; `boltzmark "
+                  "exact` gives it, and `--method exact` here",
+                  outcome.bound.log_z));
+}
+
 void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outcome,
                    const Layered* model, const Session& session) {
   const Estimate& estimate = outcome.estimate;
@@ -227,6 +236,7 @@ EstimateOutcome make_and_print(const EstimateRequest& arguments, const Session& 
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);
   set_known(known, outcome);
+  point_to_exact(outcome);
   print_outcome(arguments, outcome, &model, session);
   return outcome;
 }
