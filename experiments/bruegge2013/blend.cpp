@@ -171,8 +171,8 @@ void add_training(const Results& results, Summary& summary) {
     const Interval last = mean_interval(values_of(found.last)),
                    best = mean_interval(values_of(found.best));
     table.rows.push_back({schedule, static_cast<std::int64_t>(found.last.size()),
-                          Estimate{last.estimate, last.lower, last.upper},
-                          Estimate{best.estimate, best.lower, best.upper}});
+                          WithInterval{last.estimate, last.lower, last.upper},
+                          WithInterval{best.estimate, best.lower, best.upper}});
   }
   summary.add(std::move(table));
   const ByRepeat flip = outcome(results, "blend:1").last;

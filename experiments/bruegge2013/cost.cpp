@@ -103,10 +103,11 @@ void summarise(const Results& results, Summary& summary) {
     const std::vector<double> ratios = numbers(trial.outputs.at("ratios"));
     const Interval ratio = median_interval(ratios);
     const int visible = trial.inputs.at("visible"), hidden = trial.inputs.at("hidden");
-    table.rows.push_back(
-        {fmt::format("{}x{}", visible, hidden), std::int64_t{trial.inputs.at("chains")},
-         std::int64_t{trial.inputs.at("pairs")}, Estimate{ratio.estimate, ratio.lower, ratio.upper},
-         median(numbers(trial.outputs.at("microseconds_gibbs")))});
+    table.rows.push_back({fmt::format("{}x{}", visible, hidden),
+                          std::int64_t{trial.inputs.at("chains")},
+                          std::int64_t{trial.inputs.at("pairs")},
+                          WithInterval{ratio.estimate, ratio.lower, ratio.upper},
+                          median(numbers(trial.outputs.at("microseconds_gibbs")))});
     if (hidden == 500)
       summary.add(Measure{
           .claim = "B20",

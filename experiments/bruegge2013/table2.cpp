@@ -181,7 +181,7 @@ std::vector<Cell> row(const SampledProblem& problem, const std::string& training
     for (double& value : values) value *= factor;
     if (values.size() < 2) return values.front();
     const Interval mean = mean_interval(values);
-    return Estimate{mean.estimate, mean.lower, mean.upper};
+    return WithInterval{mean.estimate, mean.lower, mean.upper};
   };
   cells.push_back(estimate(times.gibbs, 1));
   cells.push_back(estimate(times.flip, 1));

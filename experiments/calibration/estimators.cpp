@@ -69,7 +69,7 @@ bool by_integration(const ZooOutcome& outcome) { return outcome.method.starts_wi
 Cell share_cell(const Outcomes& outcomes, bool (*holds)(const ZooOutcome&)) {
   if (outcomes.empty()) return NotRun{};
   const Interval share = share_of(outcomes, holds);
-  return Estimate{100 * share.estimate, 100 * share.lower, 100 * share.upper};
+  return WithInterval{100 * share.estimate, 100 * share.lower, 100 * share.upper};
 }
 
 std::vector<Column> columns_after(const char* name, const char* key) {

@@ -109,7 +109,7 @@ void add_predictors(const ShownHalves& halves, Summary& summary) {
         return shown.score(predictor) >= threshold;
       };
       table.rows.push_back({method, predictor.title, area_of(training, predictor),
-                            to_estimate(area_over_models(held_out, predictor)),
+                            with_interval(area_over_models(held_out, predictor)),
                             percent_cell(pick(held_out, is_wrong), is_refused),
                             percent_cell(pick(held_out, is_right), is_refused)});
     }

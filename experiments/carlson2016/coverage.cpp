@@ -130,9 +130,10 @@ Table coverage_table(const Results& results, const Targets& targets) {
     if (cell.empty()) continue;
     const Interval share = cell.ok() > 0 ? cell.coverage() : Interval{};
     table.rows.push_back({method.name, std::int64_t{cell.estimates}, std::int64_t{cell.refused},
-                          cell.ok() > 0 ? Cell(to_estimate(share)) : Cell(NotRun{}), verdict(cell),
+                          cell.ok() > 0 ? Cell(with_interval(share)) : Cell(NotRun{}),
+                          verdict(cell),
                           cell.scaled.size() > 1 ? Cell(cell.scaled_spread()) : Cell(NotRun{}),
-                          to_estimate(cell.bias()), cell.rmse});
+                          with_interval(cell.bias()), cell.rmse});
   }
   return table;
 }

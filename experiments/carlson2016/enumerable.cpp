@@ -175,7 +175,7 @@ void add_rows(const Results& results, const Model& model, Table& table) {
       const ErrorCell cell = cell_of(results, model, method.name, sweeps);
       if (cell.empty()) continue;
       table.rows.push_back({std::string(model.title), method.name, std::int64_t{sweeps}, cell.mean,
-                            cell.std_dev, Estimate{cell.rmse, cell.lower, cell.upper},
+                            cell.std_dev, WithInterval{cell.rmse, cell.lower, cell.upper},
                             std::int64_t{cell.estimates}, std::int64_t{cell.refused},
                             std::int64_t{cell.covered}});
     }

@@ -150,11 +150,11 @@ void add_table(const Results& results, Summary& summary) {
     row.push_back(std::string(method.label));
     for (std::size_t i = 0; i < std::size(kSizes); ++i) {
       const Interval found = rmse(squared_errors(results, method.label, i));
-      row.push_back(to_estimate(found));
+      row.push_back(with_interval(found));
     }
     std::vector<double> others = squared_errors(results, method.label, std::size(kSizes) - 1);
     others.erase(std::max_element(others.begin(), others.end()));
-    row.push_back(to_estimate(rmse(others)));
+    row.push_back(with_interval(rmse(others)));
   }
   summary.add(std::move(table));
 }

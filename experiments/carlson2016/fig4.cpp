@@ -66,7 +66,7 @@ Pool sample(const Json& inputs, const TrialContext& context) {
                                    .ladder = ladder,
                                    .key = context.key,
                                    .progress = [&](double share) { context.progress(share); }});
-  boltzmark::Estimate whole = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
+  Estimate whole = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
   judge_mixing(whole, run.store);
   return {.store = std::move(run.store),
           .log_z = whole.log_z,

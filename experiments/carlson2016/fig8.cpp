@@ -126,7 +126,7 @@ Panel panel(const Results& results, const Model& model) {
     for (const int sweeps : model.sweeps.at(results.profile())) {
       const std::vector<double> found = errors(results, model, sweeps, kMethods[m]);
       if (found.empty()) continue;
-      const Estimate estimate = rmse_estimate(found);
+      const WithInterval estimate = rmse_estimate(found);
       // Apart, or the bars of three nearly equal points would hide each other.
       series.x.push_back(sweeps * std::pow(1.03, colour - 1));
       series.y.push_back(estimate.value);

@@ -67,7 +67,7 @@ void summarise(const Results& results, Summary& summary) {
                   {"with / without", "ratio", 3},
                   {"without / ms", "milliseconds", 1}},
       .rows = {{"180-" + std::to_string(trial.inputs.at("hidden").get<int>()) + " RBM",
-                std::int64_t{trial.inputs.at("chains")}, to_estimate(ratio),
+                std::int64_t{trial.inputs.at("chains")}, with_interval(ratio),
                 median(numbers(trial.outputs.at("milliseconds")))}},
       .timing = true});
   if (results.profile() == Profile::smoke) return;

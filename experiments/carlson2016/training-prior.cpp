@@ -140,7 +140,7 @@ void add_ratio(const std::string& part, const std::vector<double>& ratios, Alter
                Table& table, Summary& summary) {
   const Interval mean = mean_interval(ratios);
   const Interval ratio{std::exp(mean.estimate), std::exp(mean.lower), std::exp(mean.upper)};
-  table.rows.push_back({part, to_estimate(ratio)});
+  table.rows.push_back({part, with_interval(ratio)});
   Measure measure =
       interval_measure({.claim = "C44",
                         .part = part,

@@ -19,7 +19,7 @@ struct Extras {
 Extras extras_of(const Table& table, std::size_t column) {
   Extras extras;
   for (const auto& row : table.rows)
-    if (const auto* estimate = std::get_if<Estimate>(&row[column])) {
+    if (const auto* estimate = std::get_if<WithInterval>(&row[column])) {
       extras.interval |= !std::isnan(estimate->lower) || !std::isnan(estimate->upper);
       extras.mark |= !estimate->mark.empty();
     }
@@ -38,7 +38,7 @@ std::string join(const std::vector<std::string>& fields) {
 std::string optional_number(double value) { return std::isnan(value) ? "" : csv_number(value); }
 
 void append_cell(std::vector<std::string>& fields, const Cell& cell, Extras extras) {
-  const auto* estimate = std::get_if<Estimate>(&cell);
+  const auto* estimate = std::get_if<WithInterval>(&cell);
   if (const auto* text = std::get_if<std::string>(&cell))
     fields.push_back(*text);
   else if (const auto* value = std::get_if<double>(&cell))

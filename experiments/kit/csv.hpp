@@ -13,7 +13,7 @@ std::string csv_field(std::string_view text);
 /// Writes a number so that reading it gives the same double: the shortest such text; "nan", "inf".
 std::string csv_number(double value);
 
-/// Writes a table as CSV. An Estimate fills `<key>`, `<key>_lower`, `<key>_upper` and, if any is
+/// Writes a table as CSV. A WithInterval fills `<key>`, `<key>_lower`, `<key>_upper` and, if any is
 /// marked, `<key>_mark`; a cell that was not run is empty.
 std::string table_csv(const Table& table);
 

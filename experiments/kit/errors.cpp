@@ -20,7 +20,7 @@ double spread_of(const std::vector<double>& values) {
 }
 
 void set_moments(ErrorCell& cell) {
-  const Estimate found = rmse_estimate(cell.errors);
+  const WithInterval found = rmse_estimate(cell.errors);
   cell.mean = mean_of(cell.errors);
   cell.std_dev = cell.empty() ? 0 : spread_of(cell.errors);
   cell.rmse = found.value;
@@ -51,14 +51,14 @@ double squares_freedom(std::span<const double> errors) {
   return std::clamp(freedom, n, std::max(n, kMostFreedom));
 }
 
-Estimate rmse_estimate(std::span<const double> errors) {
+WithInterval rmse_estimate(std::span<const double> errors) {
   const double freedom = squares_freedom(errors), value = rmse(errors);
   return {.value = value,
           .lower = value * std::sqrt(freedom / chi_squared_quantile(freedom, 0.975)),
           .upper = value * std::sqrt(freedom / chi_squared_quantile(freedom, 0.025))};
 }
 
-Json describe_estimate(const boltzmark::Estimate& estimate) {
+Json describe_estimate(const Estimate& estimate) {
   return {{"log_z", estimate.log_z},
           {"std_error", estimate.std_error},
           {"lower", estimate.lower},

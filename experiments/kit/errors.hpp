@@ -20,7 +20,7 @@ double rmse(std::span<const double> errors);
 ///   m^2 = mean^2 - s^2 / n or 0,  k = (Student's quantile / the normal one)^2     [Satterthwaite 1946]
 double squares_freedom(std::span<const double> errors);
 /// RMSE with its 95 % interval for normal errors, by that law.
-Estimate rmse_estimate(std::span<const double> errors);
+WithInterval rmse_estimate(std::span<const double> errors);
 
 /// One estimate held against the truth. NaN stands for a number that does not exist.
 struct Outcome {
@@ -39,7 +39,7 @@ struct Outcome {
 };
 
 /// Writes an estimate of log Z as a trial's output: log_z, std_error, lower, upper, status.
-Json describe_estimate(const boltzmark::Estimate& estimate);
+Json describe_estimate(const Estimate& estimate);
 /// Reads back what describe_estimate wrote.
 Outcome read_outcome(const Json& output, double truth);
 

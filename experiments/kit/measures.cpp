@@ -51,13 +51,13 @@ double interval_power(const Interval& interval, double distance, double level) {
   return normal_power(-normal_quantile(outside) * distance / half, outside, Alternative::greater);
 }
 
-Estimate to_estimate(const Interval& interval) {
+WithInterval with_interval(const Interval& interval) {
   return {.value = interval.estimate, .lower = interval.lower, .upper = interval.upper};
 }
 
 Cell mean_cell(std::span<const double> values) {
   if (values.size() < 2) return NotRun{};
-  return to_estimate(mean_interval(values));
+  return with_interval(mean_interval(values));
 }
 
 }  // namespace boltzmark::experiments

@@ -33,7 +33,7 @@ Measure mean_measure(const About& about, std::span<const double> values);
 double interval_power(const Interval& interval, double distance, double level = 0.95);
 
 /// Writes an interval as a table's cell shows it.
-Estimate to_estimate(const Interval& interval);
+WithInterval with_interval(const Interval& interval);
 /// Writes the mean of values with its interval; "not run" if there are fewer than two.
 Cell mean_cell(std::span<const double> values);
 

@@ -11,7 +11,7 @@
 namespace boltzmark::experiments {
 
 /// A number with a 95 % interval and, where the paper stars it, a mark.
-struct Estimate {
+struct WithInterval {
   double value = std::numeric_limits<double>::quiet_NaN();
   double lower = std::numeric_limits<double>::quiet_NaN();
   double upper = std::numeric_limits<double>::quiet_NaN();
@@ -21,7 +21,7 @@ struct Estimate {
 /// A cell that has no value in this profile: the report says "not run in this profile".
 struct NotRun {};
 
-using Cell = std::variant<NotRun, std::string, double, std::int64_t, Estimate>;
+using Cell = std::variant<NotRun, std::string, double, std::int64_t, WithInterval>;
 
 /// A column; digits is how many decimals the report shows (the CSV always has all).
 struct Column {
@@ -30,7 +30,7 @@ struct Column {
   int digits = 3;
 };
 
-/// A table: `<name>.csv` and a table of the report. An Estimate's interval and mark become columns
+/// A table: `<name>.csv` and a table of the report. A WithInterval's interval and mark become columns
 /// `<key>_lower`, `<key>_upper` and `<key>_mark` of the CSV.
 struct Table {
   std::string name;  ///< file name without extension

@@ -108,7 +108,7 @@ std::string cell_text(const Cell& cell, int digits) {
   if (const auto* value = std::get_if<double>(&cell)) return decimals_text(*value, digits);
   if (const auto* count = std::get_if<std::int64_t>(&cell))
     return with_minus(fmt::format("{}", *count));
-  const auto* estimate = std::get_if<Estimate>(&cell);
+  const auto* estimate = std::get_if<WithInterval>(&cell);
   if (!estimate) return "not run";
   std::string text = decimals_text(estimate->value, digits) + estimate->mark;
   if (!std::isnan(estimate->lower) || !std::isnan(estimate->upper))

@@ -76,7 +76,7 @@ Json run(const Json& inputs, const TrialContext& context) {
 
 void add_times(const Json& outputs, Summary& summary) {
   const auto cell = [&](const char* key) {
-    return Cell(to_estimate(median_interval(numbers(outputs.at(key)))));
+    return Cell(with_interval(median_interval(numbers(outputs.at(key)))));
   };
   summary.add(Table{
       .name = "sampling",

@@ -146,7 +146,7 @@ Cell bound_cell(const std::vector<const Trial*>& runs) {
   const double bound = number(last.at("bound")),
                half = kWide *
                       std::hypot(number(last.at("cases_error")), number(last.at("log_z_error")));
-  return Estimate{.value = bound, .lower = bound - half, .upper = bound + half};
+  return WithInterval{.value = bound, .lower = bound - half, .upper = bound + half};
 }
 
 template <class Statistic>

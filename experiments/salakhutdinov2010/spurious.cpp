@@ -187,7 +187,7 @@ void summarise(const Results& results, Summary& summary) {
   for (const Trial& trial : results.trials())
     table.rows.push_back({trial.inputs.at("method").get<std::string>(),
                           trial.inputs.at("negative").get<std::string>(),
-                          to_estimate(share_of(trial))});
+                          with_interval(share_of(trial))});
   summary.add(std::move(table));
   if (results.profile() == Profile::smoke) return;
   const auto fpcd = results.where({{"method", "FPCD"}});

@@ -116,7 +116,7 @@ void add_table(const Results& results, Summary& summary) {
               .columns = {{"inverse temperature", "b"}, {"error / nats", "error", 4}}};
   for (int rung = 0; rung + 1 < kRungs; ++rung)
     table.rows.push_back(
-        {static_cast<double>(ladder()[rung]), to_estimate(rung_interval(results, rung))});
+        {static_cast<double>(ladder()[rung]), with_interval(rung_interval(results, rung))});
   summary.add(std::move(table));
 }
 

@@ -80,7 +80,7 @@ Json run(const Json& inputs, const TrialContext& context) {
     const Eigen::VectorXd visible = cases.col(c).cast<double>();
     const Layered hidden = hidden_layers_given(model, visible);
     // As the paper has it, held to nothing else: its status is not read.
-    const boltzmark::Estimate estimate =
+    const Estimate estimate =
         estimate_log_z("ais", LayeredTarget(hidden, Base::uniform(hidden)),
                        {.chains = inputs.at("chains"),
                         .sweeps = inputs.at("sweeps"),

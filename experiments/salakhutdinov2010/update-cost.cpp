@@ -142,8 +142,8 @@ void add_rows(const Trial& trial, Table& table) {
   for (std::size_t i = table.rows.empty() ? kSap : kSap + 1; i < contenders.size(); ++i)
     table.rows.push_back(
         {std::string(contenders[i].label), 1e3 * median(numbers(sampling.at(i))),
-         to_estimate(median_interval(ratios(sampling, i))), 1e3 * median(numbers(updates.at(i))),
-         to_estimate(median_interval(ratios(updates, i))), bytes[i] / bytes[kSap]});
+         with_interval(median_interval(ratios(sampling, i))), 1e3 * median(numbers(updates.at(i))),
+         with_interval(median_interval(ratios(updates, i))), bytes[i] / bytes[kSap]});
 }
 
 Table table_of(const Results& results) {

@@ -192,7 +192,7 @@ void add_errors(const Results& results, Summary& summary) {
       if (found.empty()) continue;
       const Json& outputs = found.front()->outputs;
       const auto cell = [&](const char* what) {
-        return Cell(to_estimate(error_interval(last_errors(results, factor, what, set))));
+        return Cell(with_interval(error_interval(last_errors(results, factor, what, set))));
       };
       table.rows.push_back({fmt::format("{}/t", factor), fmt::format("X_{}", set + 1),
                             number(outputs.at("share").at(set)), cell("weight"),

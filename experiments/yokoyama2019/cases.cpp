@@ -46,7 +46,7 @@ std::vector<double> each(const Results& results, int cases, int s, const Statist
 Cell mean_cell(const std::vector<double>& values) {
   if (values.size() < 2) return NotRun{};
   const Interval mean = mean_interval(values);
-  return Estimate{mean.estimate, mean.lower, mean.upper};
+  return WithInterval{mean.estimate, mean.lower, mean.upper};
 }
 
 /// What s takes off the last KLD of spins, paired by repeat.

@@ -98,7 +98,7 @@ void summarise(const Results& results, Summary& summary) {
       const Interval share = proportion_interval(cell.wins.successes, cell.wins.trials);
       const double c = trial->inputs.at("c");
       table.rows.push_back({std::int64_t{steps}, c, static_cast<std::int64_t>(cell.wins.trials),
-                            Estimate{share.estimate, share.lower, share.upper}, cell.gap_gibbs,
+                            WithInterval{share.estimate, share.lower, share.upper}, cell.gap_gibbs,
                             cell.gap_metropolised,
                             trial->outputs.at("unconverged").get<std::int64_t>()});
       series.x.push_back(c);

@@ -59,7 +59,7 @@ void add_share_table(const std::vector<SlemRow>& rows, Summary& summary) {
       }
       const Count wins = row.cells[found - row.c.begin()].wins;
       const Interval share = proportion_interval(wins.successes, wins.trials);
-      line.emplace_back(Estimate{share.estimate, share.lower, share.upper});
+      line.emplace_back(WithInterval{share.estimate, share.lower, share.upper});
       line.emplace_back(static_cast<std::int64_t>(wins.trials));
     }
     table.rows.push_back(std::move(line));

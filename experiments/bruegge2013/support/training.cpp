@@ -252,8 +252,8 @@ std::vector<int> add_maxima_table(const Results& results, const SettingsGrid& gr
           const double nan = std::nan("");
           if (can_be_significant(curves.pairs())) signs.push_back(maxima.sign);
           row.emplace_back(static_cast<std::int64_t>(curves.pairs()));
-          row.emplace_back(Estimate{maxima.gibbs, nan, nan, maxima.sign < 0 ? "*" : ""});
-          row.emplace_back(Estimate{maxima.flip, nan, nan, maxima.sign > 0 ? "*" : ""});
+          row.emplace_back(WithInterval{maxima.gibbs, nan, nan, maxima.sign < 0 ? "*" : ""});
+          row.emplace_back(WithInterval{maxima.flip, nan, nan, maxima.sign > 0 ? "*" : ""});
           row.emplace_back(maxima.p);
         }
         table.rows.push_back(std::move(row));

@@ -70,7 +70,7 @@ HeldOutcome HeldRuns::estimate(const std::string& method, int attempts) {
        .obstacle = [&](int) { return lasting_obstacle(find_method(method), chains_); }},
       [&](int sweeps, int number) {
         Attempt& run = attempt(sweeps, number);
-        boltzmark::Estimate estimate = run.runs.estimate(method);
+        Estimate estimate = run.runs.estimate(method);
         const Held found = held_of(find_method(method), run);
         hold_to_resolution(found.bound, estimate);
         hold_to_visits(found.bound, estimate);

@@ -14,7 +14,7 @@ namespace boltzmark::experiments {
 
 /// An estimate after its attempts.
 struct HeldOutcome {
-  boltzmark::Estimate estimate;
+  Estimate estimate;
   int sweeps = 0;     ///< that all attempts had
   double lowest = 0;  ///< what log Z is certainly not below, as far as was found
   std::vector<std::string> statuses = {};  ///< of the attempts

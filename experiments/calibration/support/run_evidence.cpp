@@ -23,7 +23,7 @@ constexpr const char *kRts = "rts", *kBar = "bar", *kAis = "ais";
 
 /// A run and what it leaves.
 struct OneRun {
-  boltzmark::Estimate estimate;
+  Estimate estimate;
   VisitedStates visited;
   std::optional<SampleStore> store = std::nullopt;          ///< of tempering
   std::optional<AnnealingResult> annealing = std::nullopt;  ///< or of annealing
@@ -70,7 +70,7 @@ double in_errors(double difference, double error) {
   return std::clamp(difference / error, -kMost, kMost);
 }
 
-double differ(const boltzmark::Estimate& one, const boltzmark::Estimate& other) {
+double differ(const Estimate& one, const Estimate& other) {
   return in_errors(std::abs(one.log_z - other.log_z), std::hypot(one.std_error, other.std_error));
 }
 
@@ -107,14 +107,14 @@ struct Known {
 
 // Whether it alone refuses an estimate.
 template <class Judge>
-bool is_refused(boltzmark::Estimate estimate, const Judge& judge) {
+bool is_refused(Estimate estimate, const Judge& judge) {
   estimate.status = Status::ok;
   judge(estimate);
   return estimate.status != Status::ok;
 }
 
-void add_tempered(const boltzmark::Estimate& estimate, const std::string& method,
-                  const SampleStore& store, RunEvidence& evidence) {
+void add_tempered(const Estimate& estimate, const std::string& method, const SampleStore& store,
+                  RunEvidence& evidence) {
   const auto chains = static_cast<double>(store.chains());
   const LadderTraffic traffic = traffic_of(store.rung, store.rungs());
   auto& [told, lowest, numbers, refused] = evidence;
@@ -125,13 +125,12 @@ void add_tempered(const boltzmark::Estimate& estimate, const std::string& method
   numbers["split_sweeps"] = split_by_sweeps(method, store);
   // Chains of a bundle depend on each other.
   if (store.bundle() == 1) numbers["split_chains"] = split_by_chains(method, store);
-  refused["trips"] = is_refused(estimate, [&](boltzmark::Estimate& held) {
-    judge_round_trips(held, traffic.trips, store.chains());
-  });
-  refused["visitors"] = is_refused(
-      estimate, [&](boltzmark::Estimate& held) { judge_visitors(held, traffic.top_visits); });
+  refused["trips"] = is_refused(
+      estimate, [&](Estimate& held) { judge_round_trips(held, traffic.trips, store.chains()); });
+  refused["visitors"] =
+      is_refused(estimate, [&](Estimate& held) { judge_visitors(held, traffic.top_visits); });
   refused["tour_shape"] =
-      is_refused(estimate, [&](boltzmark::Estimate& held) { judge_tours(held, traffic.tours); });
+      is_refused(estimate, [&](Estimate& held) { judge_tours(held, traffic.tours); });
 }
 
 void add_annealed(const AnnealingResult& annealing, RunEvidence& evidence) {
@@ -152,7 +151,7 @@ double unmet_share(const MetPhases& phases, double log_z) {
 }
 
 // In the order of hold_to_found, for phases change the error that the bound is held against.
-void add_known(boltzmark::Estimate estimate, const Known& known, RunEvidence& evidence) {
+void add_known(Estimate estimate, const Known& known, RunEvidence& evidence) {
   auto& [told, lowest, numbers, refused] = evidence;
   const LowerBound& bound = known.bound;
   numbers["bound"] = bound.lowest() - estimate.log_z;
@@ -167,20 +166,20 @@ void add_known(boltzmark::Estimate estimate, const Known& known, RunEvidence& ev
     judge(estimate);
     refused[rule] = estimate.status != Status::ok;
   };
-  hold("visits", [&](boltzmark::Estimate& held) { hold_to_visits(bound, held); });
+  hold("visits", [&](Estimate& held) { hold_to_visits(bound, held); });
   if (known.phases) {
     const MetPhases& phases = *known.phases;
     numbers["phases"] = in_errors(phases.log_z() - estimate.log_z,
                                   std::hypot(phases.std_error(), estimate.std_error));
     numbers["unmet_phases"] = unmet_share(phases, estimate.log_z);
-    hold("phases", [&](boltzmark::Estimate& held) { hold_to_phases(phases, held); });
+    hold("phases", [&](Estimate& held) { hold_to_phases(phases, held); });
   }
-  hold("bound", [&](boltzmark::Estimate& held) {
+  hold("bound", [&](Estimate& held) {
     hold_to_resolution(bound, held);
     hold_to_bound(bound, held);
   });
   hold("unseen", add_unseen);
-  if (known.ways) hold("gap", [&](boltzmark::Estimate& held) { hold_to_gap(*known.ways, held); });
+  if (known.ways) hold("gap", [&](Estimate& held) { hold_to_gap(*known.ways, held); });
 }
 
 void add_samples(const std::string& method, const OneRun& run, RunEvidence& evidence) {

@@ -31,8 +31,7 @@ const std::vector<StatusRule>& status_rules();
 
 /// What one run shows of its estimate.
 struct RunEvidence {
-  boltzmark::Estimate
-      estimate;       ///< as `boltzmark estimate` tells it, without attempts and --both-ways
+  Estimate estimate;  ///< as `boltzmark estimate` tells it, without attempts and --both-ways
   double lowest = 0;  ///< what log Z is certainly not below
   std::map<std::string, double> numbers = {};  ///< by predictors' keys; NaN: there is none
   std::map<std::string, bool> refused =

@@ -71,7 +71,7 @@ Json mean_error(const std::vector<double>& errors) {
   return {{"mean", mean_of(errors)}, {"std_error", mean_std_error(errors)}};
 }
 
-Estimate with_limits(const Json& error) {
+WithInterval with_limits(const Json& error) {
   const double mean = number(error.at("mean")), half = 1.96 * number(error.at("std_error"));
   return {mean, mean - half, mean + half};
 }

@@ -26,8 +26,8 @@ constexpr double kRungLawCost = 90;
 constexpr double kFarOff = 10;  ///< times the median curve's largest error
 
 // Ten initial iterations as the paper made, or until they settle, at most half of the sweeps.
-boltzmark::Estimate run_paper_start(const LayeredTarget& target, int sweeps, bool settle,
-                                    const TrialContext& context) {
+Estimate run_paper_start(const LayeredTarget& target, int sweeps, bool settle,
+                         const TrialContext& context) {
   SimulatedTemperingOptions options =
       paper_start(target, Ladder::linear(100), sweeps,
                   settle ? iterations_in(sweeps) : kPaperIterations, context);
@@ -210,7 +210,7 @@ bool add_error_table(const Results& results, const ErrorPanel& panel, const std:
       table.rows.push_back({shown_name(method), std::int64_t{sweeps},
                             static_cast<std::int64_t>(cell.errors.size()),
                             std::int64_t{cell.refused}, cell.mean, cell.std_dev,
-                            Estimate{cell.rmse, cell.lower, cell.upper}});
+                            WithInterval{cell.rmse, cell.lower, cell.upper}});
     }
   if (table.rows.empty()) return false;
   summary.add(std::move(table));

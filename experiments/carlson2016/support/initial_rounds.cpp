@@ -30,8 +30,8 @@ SimulatedTemperingOptions paper_start(const LayeredTarget& target, const Ladder&
           .progress = [&](double share) { context.progress(share); }};
 }
 
-boltzmark::Estimate judged_rts(const TemperedRun& run) {
-  boltzmark::Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
+Estimate judged_rts(const TemperedRun& run) {
+  Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
   judge_mixing(estimate, run.store);
   return estimate;
 }

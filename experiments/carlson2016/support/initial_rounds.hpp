@@ -16,7 +16,7 @@ int iterations_in(int sweeps);
 SimulatedTemperingOptions paper_start(const LayeredTarget& target, const Ladder& ladder, int sweeps,
                                       int iterations, const TrialContext& context);
 /// Estimates log Z from a tempered run by RTS, judged by how its chains mixed.
-boltzmark::Estimate judged_rts(const TemperedRun& run);
+Estimate judged_rts(const TemperedRun& run);
 
 /// How the initial iterations of Sec. 2.4 are made.
 struct InitialSettings {

@@ -165,7 +165,7 @@ void add_acceptance(const Results& results, Summary& summary) {
     if (cell.empty()) continue;
     table.rows.push_back({std::string(method.title), std::int64_t{cell.estimates},
                           std::int64_t{cell.ok()}, std::int64_t{cell.refused}, found.median_error,
-                          Estimate{cell.rmse, cell.lower, cell.upper}, method.published,
+                          WithInterval{cell.rmse, cell.lower, cell.upper}, method.published,
                           cell.mean_std_error, cell.ok() > 0 ? Cell(found.largest) : NotRun{}});
     if (&method == &kMethods[0]) add_error_note(cell, summary);
   }

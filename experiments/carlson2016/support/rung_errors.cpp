@@ -119,8 +119,8 @@ double RungErrors::spread(const Strata& rows) const {
   return high / low;
 }
 
-std::vector<Estimate> RungErrors::estimates() const {
-  std::vector<Estimate> all;
+std::vector<WithInterval> RungErrors::estimates() const {
+  std::vector<WithInterval> all;
   for (std::size_t point = 0; point < squares_.size(); ++point) {
     const std::size_t sizes[] = {squares_[point].size()};
     const auto root = [&](const Strata& rows) { return rmse_of(point, rows[0]); };

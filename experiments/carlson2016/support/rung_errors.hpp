@@ -47,7 +47,7 @@ class RungErrors {
   double spread(const Strata& rows) const;
   /// The RMSE at each number of rungs, in nats, with its 95 % interval by bootstrap_strata; without
   /// one where there is a single row.  Shapes  [rungs()]
-  std::vector<Estimate> estimates() const;
+  std::vector<WithInterval> estimates() const;
 
  private:
   double rmse_of(std::size_t point, const std::vector<std::size_t>& rows) const;

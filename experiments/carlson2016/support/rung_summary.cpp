@@ -48,7 +48,7 @@ Panel panel_of(const Results& results, const RungPools& pools, const Panel& fram
         .label = kEstimators[m], .mark = Mark::line_points, .colour = static_cast<int>(m)};
     const RungErrors errors = errors_of(results, pools, kEstimators[m]);
     series.x.assign(errors.rungs().begin(), errors.rungs().end());
-    for (const Estimate& found : errors.estimates()) {
+    for (const WithInterval& found : errors.estimates()) {
       series.y.push_back(found.value);
       series.lower.push_back(found.lower);
       series.upper.push_back(found.upper);

@@ -83,7 +83,7 @@ void add_consistency(const Results& results, Summary& summary) {
               .series = {{.label = "RTS", .mark = Mark::line_points, .colour = 0}},
               .legend = ""};
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const Estimate estimate = rmse_estimate(errors[i]);
+    const WithInterval estimate = rmse_estimate(errors[i]);
     panel.series[0].x.push_back(std::exp(x[i]));
     panel.series[0].y.push_back(estimate.value);
     panel.series[0].lower.push_back(estimate.lower);

@@ -59,7 +59,8 @@ std::optional<Measure> compare(const RatioClaim& claim, const std::string& what,
   Measure measure =
       ratio_measure(claim, a[0].size(), [&](Rows rows) { return mean_ratio(a, b, rows, spread); });
   measure.note = fmt::format("geometric mean over {} RBMs{}", a.size(), measure.note);
-  table.rows.push_back({what, measure.n, Estimate{measure.estimate, measure.lower, measure.upper}});
+  table.rows.push_back(
+      {what, measure.n, WithInterval{measure.estimate, measure.lower, measure.upper}});
   return measure;
 }
 
@@ -102,7 +103,8 @@ std::optional<Measure> moment_slope(const Results& results, const std::string& c
   Measure measure = ratio_measure({.claim = "C11", .part = part}, moments.simulated.size(),
                                   [&](Rows rows) { return moments.slope(rows); });
   const double margin = moments.margin(moment == "bias" ? 1.5 : 2.5);
-  table.rows.push_back({part, measure.n, Estimate{measure.estimate, measure.lower, measure.upper}});
+  table.rows.push_back(
+      {part, measure.n, WithInterval{measure.estimate, measure.lower, measure.upper}});
   measure.decidable = true;  // 1 is no threshold of the slope, but the margins about it
   measure.note = fmt::format("slope {:.4f} [{:.4f}, {:.4f}], margin {:.3f}; random 4x4 RBMs",
                              measure.estimate, measure.lower, measure.upper, margin);

@@ -85,7 +85,7 @@ class BoundTraining {
   void step();
   void record();
   void finish();
-  boltzmark::Estimate log_z(const char* name, int temperatures) const;
+  Estimate log_z(const char* name, int temperatures) const;
   double share() const;
 
   const Json& inputs_;
@@ -205,7 +205,7 @@ void BoundTraining::step() {
 }
 
 // Its key is the update's: every method anneals with the same draws.
-boltzmark::Estimate BoundTraining::log_z(const char* name, int temperatures) const {
+Estimate BoundTraining::log_z(const char* name, int temperatures) const {
   const Layered& model = trainer_->model();
   const Base base = Base::from_data(model, images().rates, kSmoothing);
   return annealed_importance_sampling(LayeredTarget(model, base),
@@ -233,7 +233,7 @@ MeanBound mean_bound(const Layered& model, const Eigen::MatrixXf& cases) {
 }
 
 void BoundTraining::record() {
-  const boltzmark::Estimate estimate = log_z("record", inputs_.at("temperatures"));
+  const Estimate estimate = log_z("record", inputs_.at("temperatures"));
   const Layered& model = trainer_->model();
   outputs_["train"].push_back(mean_bound(model, images().train).mean - estimate.log_z);
   outputs_["test"].push_back(mean_bound(model, test_).mean - estimate.log_z);
@@ -243,7 +243,7 @@ void BoundTraining::record() {
 
 void BoundTraining::finish() {
   const Json& last = inputs_.at("last");
-  const boltzmark::Estimate estimate = log_z("last", last.at("temperatures"));
+  const Estimate estimate = log_z("last", last.at("temperatures"));
   const MeanBound bound = mean_bound(trainer_->model(), spread(images().test, last.at("cases")));
   const Overlaps::Time time = overlaps_->time();
   outputs_["overlap_time"] = overlap_stride(all_) * time.tau;

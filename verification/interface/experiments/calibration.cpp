@@ -172,7 +172,7 @@ TEST_CASE("unfindable wells have a row of their own, those of either half each o
   const std::vector<Cell>& wells = families.rows.back();
   CHECK(std::get<std::string>(wells.at(0)) == "unfindable wells");
   CHECK(std::get<std::int64_t>(wells.at(1)) == 4);
-  CHECK(std::get<Estimate>(wells.at(4)).value == 50);  // per cent
+  CHECK(std::get<WithInterval>(wells.at(4)).value == 50);  // per cent
 }
 
 TEST_CASE("the median cost of the default is told with how many models count as the least") {
@@ -227,8 +227,8 @@ TEST_CASE("false estimates are counted by runs, of models whose log Z no bound i
   REQUIRE(all != families.rows.end());
   CHECK(std::get<std::int64_t>(all->at(2)) == 24);
   CHECK(std::get<std::int64_t>(all->at(3)) == 16);
-  CHECK(std::get<Estimate>(all->at(4)).value == Approx(100.0 / 8));
-  CHECK(std::get<Estimate>(all->at(5)).value == Approx(100 * 15.0 / 16));
+  CHECK(std::get<WithInterval>(all->at(4)).value == Approx(100.0 / 8));
+  CHECK(std::get<WithInterval>(all->at(5)).value == Approx(100 * 15.0 / 16));
 }
 
 TEST_CASE("where no model lacks anything the limit is that of so many models") {

@@ -205,7 +205,7 @@ TEST_CASE("intervals of Fig. 4 are over pools: estimates of one pool share its e
   std::vector<Trial> trials;
   for (int run = 1; run <= 4; ++run) trials.push_back(pool_of(26, run, 0.1 * run, 0.1 * run));
   const Results results = made::results_of(trials);
-  const Estimate found = RungErrors(results, "cd25", "TS", {26}).estimates()[0];
+  const WithInterval found = RungErrors(results, "cd25", "TS", {26}).estimates()[0];
   // Squares .01 .04 .09 .16, three drawn: of the 64 means the logarithm's root has a standard
   // deviation of 0.26879; Student's quantile is 3.1824.
   CHECK(found.value == Approx(std::sqrt(0.075)).epsilon(1e-9));

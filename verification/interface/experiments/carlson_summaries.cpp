@@ -228,7 +228,8 @@ TEST_CASE("the figure of all methods tells the widest interval of its points, no
     // Errors -0.4, 0.4 and 0.4 of one method: a third of the square is the mean's.
     trials[0].outputs["estimates"][widest]["log_z"] = 5 - 0.4;
     const Summary summary = made::sum_up("carlson2016/enumerable", trials);
-    const Estimate& wide = made::estimate(row_of_method(table_of(summary, "errors"), widest, 1)[5]);
+    const WithInterval& wide =
+        made::estimate(row_of_method(table_of(summary, "errors"), widest, 1)[5]);
     INFO(widest);
     CHECK(wide.upper > 1.2 * wide.value);
     CHECK_THAT(made::figure_of(summary, "rmse-mnist-20").caption,

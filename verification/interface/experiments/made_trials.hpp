@@ -145,6 +145,6 @@ inline std::map<std::string, Measure> claims_of(const Summary& summary) {
 inline double real(const Cell& cell) { return std::get<double>(cell); }
 inline std::int64_t count(const Cell& cell) { return std::get<std::int64_t>(cell); }
 inline std::string text(const Cell& cell) { return std::get<std::string>(cell); }
-inline const Estimate& estimate(const Cell& cell) { return std::get<Estimate>(cell); }
+inline const WithInterval& estimate(const Cell& cell) { return std::get<WithInterval>(cell); }
 
 }  // namespace boltzmark::experiments::made

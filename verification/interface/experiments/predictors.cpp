@@ -99,12 +99,12 @@ TEST_CASE("predictors are ranked on one half and judged on the other, by hand") 
   REQUIRE(table.rows.size() == 3);
   CHECK(std::get<std::string>(table.rows[0][1]) == "round trips a chain, fewer");
   CHECK(std::get<double>(table.rows[0][2]) == 1);
-  CHECK(std::get<Estimate>(table.rows[0][3]).value == Approx(0.45).epsilon(1e-12));
+  CHECK(std::get<WithInterval>(table.rows[0][3]).value == Approx(0.45).epsilon(1e-12));
   // From 5 on, that of all wrong ones of the training half.
   CHECK(std::get<double>(table.rows[0][4]) == Approx(40));
   CHECK(std::get<double>(table.rows[0][5]) == 50);
   CHECK(std::get<double>(table.rows[1][2]) == 0.5);
-  CHECK(std::get<Estimate>(table.rows[1][3]).value == 1);
+  CHECK(std::get<WithInterval>(table.rows[1][3]).value == 1);
   CHECK(std::get<double>(table.rows[1][4]) == 100);  // from 1 on
   CHECK(std::get<double>(table.rows[1][5]) == 0);
   CHECK(std::get<double>(table.rows[2][2]) == 0);

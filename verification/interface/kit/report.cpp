@@ -46,9 +46,9 @@ TEST_CASE("a table's CSV has columns for intervals and marks only where they occ
   const Table table{.name = "t",
                     .caption = "",
                     .columns = {{"A", "a"}, {"B", "b"}},
-                    .rows = {{std::string("x,y"), Estimate{1, 0.5, 1.5, "*"}},
+                    .rows = {{std::string("x,y"), WithInterval{1, 0.5, 1.5, "*"}},
                              {2.5, NotRun{}},
-                             {std::int64_t{3}, Estimate{kNan}}}};
+                             {std::int64_t{3}, WithInterval{kNan}}}};
   CHECK(table_csv(table) == "a,b,b_lower,b_upper,b_mark\n\"x,y\",1,0.5,1.5,*\n2.5,,,,\n3,nan,,,\n");
 }
 

@@ -43,14 +43,14 @@ TEST_CASE("a measure's line has digits for its interval, and no p or power that 
 TEST_CASE(
     "limits of an RMSE are chi-squared's without a bias, and Student's of one that is large") {
   // Four errors of mean 0: chi-squared of four degrees, 11.143287 and 0.484419.
-  const Estimate even = rmse_estimate(std::vector<double>{1, -1, 2, -2});
+  const WithInterval even = rmse_estimate(std::vector<double>{1, -1, 2, -2});
   CHECK(even.value == Approx(std::sqrt(2.5)));
   CHECK(even.lower == Approx(std::sqrt(2.5 * 4 / 11.143287)).epsilon(1e-6));
   CHECK(even.upper == Approx(std::sqrt(2.5 * 4 / 0.484419)).epsilon(1e-5));
   // Twenty of mean 57 and deviation 6.45 sqrt(20 / 19): 2.093 of their standard error is 3.097.
   std::vector<double> errors;
   for (int i = 0; i < 20; ++i) errors.push_back(57.11 + (i % 2 == 0 ? 6.45 : -6.45));
-  const Estimate biased = rmse_estimate(errors);
+  const WithInterval biased = rmse_estimate(errors);
   CHECK(biased.lower == Approx(biased.value - 3.097).margin(0.2));
   CHECK(biased.upper == Approx(biased.value + 3.097).margin(0.2));
   CHECK(squares_freedom(std::vector<double>{0.3}) == 1);
@@ -83,7 +83,7 @@ TEST_CASE("a cell of a table has its sign, its mark and both of its limits") {
   CHECK(decimals_text(-0.31, 2) == "−0.31");
   CHECK(cell_text(Cell(-0.31), 1) == "−0.3");
   CHECK(cell_text(Cell(std::int64_t{-3}), 1) == "−3");
-  CHECK(cell_text(Estimate{-1.5, -2, -1, "*"}, 1) == "−1.5* [−2.0, −1.0]");
+  CHECK(cell_text(WithInterval{-1.5, -2, -1, "*"}, 1) == "−1.5* [−2.0, −1.0]");
 }
 
 TEST_CASE("a duration that is estimated is about so long, or under a second") {

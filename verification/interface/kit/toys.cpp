@@ -40,7 +40,7 @@ void toy_summarise(const Results& results, Summary& summary) {
     Cell cell = NotRun{};
     if (!found.empty()) {
       const double mean = number(found.front()->outputs.at("mean"));
-      cell = Estimate{.value = mean, .lower = mean - 0.1, .upper = mean + 0.1};
+      cell = WithInterval{.value = mean, .lower = mean - 0.1, .upper = mean + 0.1};
       series.x.push_back(static_cast<double>(series.x.size()));
       series.y.push_back(mean);
     }

@@ -103,7 +103,7 @@ Experiment study(const std::string& out, const Options& options) {
     Table table{.name = "means", .caption = "Means", .columns = {{"i", "i"}, {"mean", "mean"}}};
     for (const Trial& trial : results.trials())
       table.rows.push_back({trial.inputs.at("i").get<std::int64_t>(),
-                            Estimate{.value = number(trial.outputs.at("mean"))}});
+                            WithInterval{.value = number(trial.outputs.at("mean"))}});
     summary.add(table);
   };
   experiment.alone = number_of(options, "--alone", 0) != 0;

@@ -171,7 +171,7 @@ Table comparison_table(const std::vector<Comparison>& comparisons) {
           {comparison.model, comparison.truth, c.method, std::int64_t{c.sweeps},
            std::int64_t{e.estimates}, std::int64_t{e.refused}, number(comparison.truth + e.mean),
            number(e.mean), e.empty() ? Cell(experiments::NotRun{}) : Cell(e.std_dev),
-           number(experiments::Estimate{e.rmse, e.lower, e.upper}), number(e.mean_std_error),
+           number(experiments::WithInterval{e.rmse, e.lower, e.upper}), number(e.mean_std_error),
            e.ok() > 0 ? Cell(e.coverage().estimate) : Cell(experiments::NotRun{}), c.unit_updates,
            c.rank > 0 ? Cell(std::int64_t{c.rank}) : Cell(experiments::NotRun{})});
     }
