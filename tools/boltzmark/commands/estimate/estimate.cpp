@@ -103,13 +103,13 @@ void set_known(const std::optional<KnownLogZ>& known, EstimateOutcome& outcome) 
         "the log Z that the model's file says is higher than log Z, which enumeration knows");
 }
 
-// More sweeps cannot tell what a list of all states does.
-void point_to_exact(EstimateOutcome& outcome) {
-  if (outcome.estimate.status == Status::ok || !outcome.bound.all_states) return;
-  outcome.estimate.warnings.push_back(
-      fmt::format("all states of a side are listed, so that log Z is known: {:.8g}; `boltzmark "
-                  "exact` gives it, and `--method exact` here",
-                  outcome.bound.log_z));
+// What the status does not say itself: more sweeps cannot tell more than a list of all states does.
+std::string remark(const EstimateRequest& arguments, const EstimateOutcome& outcome) {
+  const bool ok = outcome.estimate.status == Status::ok;
+  if (is_exact(arguments.method)) return {};
+  if (outcome.bound.all_states)
+    return ok ? "" : " (log Z itself is listed: `boltzmark exact` gives it)";
+  return ok ? " (no sampler can exclude a mode that nothing leads to)" : "";
 }
 
 void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outcome,
@@ -141,11 +141,7 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
             ways.reverse.log_z, short_number(ways.reverse.std_error), name(ways.reverse.status),
             ways.gap(), short_number(ways.gap_error())));
   }
-  const bool searched = !is_exact(arguments.method) && !outcome.bound.all_states;
-  facts.add("status", std::string(name(estimate.status)) +
-                          (estimate.status == Status::ok && searched
-                               ? " (no sampler can exclude a mode that nothing leads to)"
-                               : ""));
+  facts.add("status", std::string(name(estimate.status)) + remark(arguments, outcome));
   if (outcome.attempts.size() > 1) facts.add("attempts", describe_attempts(outcome.attempts));
   facts.add("effective samples", fmt::format("{:.0f}", estimate.effective_samples));
   facts.add("work",
@@ -236,7 +232,6 @@ EstimateOutcome make_and_print(const EstimateRequest& arguments, const Session& 
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);
   set_known(known, outcome);
-  point_to_exact(outcome);
   print_outcome(arguments, outcome, &model, session);
   return outcome;
 }
