@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/core/simd.hpp"
 
 namespace boltzmark {
 namespace {
@@ -111,6 +112,8 @@ namespace {
 constexpr char kHash = '#';  // begins a value that is no text for people
 
 }  // namespace
+
+CheckpointInputs::CheckpointInputs() { add("SIMD path", simd_path()); }
 
 void CheckpointInputs::add_hash(std::string name, std::initializer_list<std::uint64_t> hash) {
   add(std::move(name), fmt::format("{}{:016x}", kHash, fmt::join(hash, " ")));

@@ -55,9 +55,11 @@ class CheckpointReader {
 };
 
 /// What a checkpoint's run depends on and the checkpoint does not hold, by name: one of another run is
-/// refused by what differs.
+/// refused by what differs. The SIMD path is among them: sums of another round otherwise.
 class CheckpointInputs {
  public:
+  CheckpointInputs();
+
   void add(std::string name, std::string value) {
     inputs_.emplace_back(std::move(name), std::move(value));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "verification/exact/support/small_trainers.hpp"
 
@@ -165,6 +166,29 @@ TEST_CASE("a checkpoint is refused by what differs, and one of another version a
   older[7] = '1';
   CHECK_THROWS_WITH(CheckpointReader(older), Catch::Contains("another version"));
   CHECK_THROWS_WITH(CheckpointReader("BMTRAINS"), Catch::Contains("not a training checkpoint"));
+}
+
+TEST_CASE("a run goes on along the SIMD path that it began on, and is refused on another by name") {
+  const Eigen::MatrixXf data = random_cases(6, 12);
+  const auto trainer = [&] { return Trainer(start(6, 3), data, {.batch = 4}, make_key(1)); };
+  for (const std::string& began : simd_paths()) {
+    std::string bytes, name;
+    {
+      const ForcedSimdPath forced(began);
+      bytes = trainer().checkpoint();
+      name = simd_path();
+    }
+    for (const std::string& now : simd_paths()) {
+      INFO(began << " " << now);
+      const ForcedSimdPath forced(now);
+      Trainer second = trainer();
+      if (now == began)
+        CHECK_NOTHROW(second.restore(bytes));
+      else
+        CHECK_THROWS_WITH(second.restore(bytes), "checkpoint: of other inputs: SIMD path = " +
+                                                     simd_path() + " (must be " + name + ")");
+    }
+  }
 }
 
 TEST_CASE("a checkpoint of Gaussian units is refused where one sigma alone is another") {

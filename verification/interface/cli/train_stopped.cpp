@@ -56,6 +56,28 @@ TEST_CASE("Ctrl-C during training saves a checkpoint, and going on gives the sam
   }
 }
 
+TEST_CASE("a trained model is kept where the last checkpoint cannot be written") {
+  // 20,000 chains make the checkpoint larger than a file may become; the model is small.
+  const io_test::Folder folder;
+  const Arguments arguments = {"train",      folder.write("d.csv", "0,1,0,1\n1,0,1,0\n1,1,0,0\n"),
+                               "--hidden",   "3",
+                               "--updates",  "2",
+                               "--negative", "pcd:1",
+                               "--chains",   "20000"};
+  const auto train = [&](const char* limit, const std::string& model, const std::string& part) {
+    return run_under(limit,
+                     with(arguments, {"--out", folder / model, "--checkpoint", folder / part}));
+  };
+  REQUIRE(train("true", "whole.npz", "whole.part").code == 0);
+  const Run full = train("trap '' XFSZ; ulimit -f 64", "full.npz", "full.part");
+  INFO(full.err);
+  CHECK(full.code == 1);
+  CHECK(lines(full.err) == 1);
+  CHECK(full.err.find("full.part: cannot be written") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "full.part"));
+  CHECK(io_test::read_all(folder / "full.npz") == io_test::read_all(folder / "whole.npz"));
+}
+
 TEST_CASE("Ctrl-C during training without a checkpoint leaves nothing") {
   const io_test::Folder folder;
   Process process({"train", "bas", "--hidden", "12", "--updates", "2000000000", "--evaluate",

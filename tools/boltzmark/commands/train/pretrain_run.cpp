@@ -93,7 +93,8 @@ bool pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
       {.work = fmt::format("{} updates of pretraining", grouped(pretraining.total_updates())),
        .seconds = seconds_of(pretraining, shape, batch),
        .bytes = stack_bytes(shape, batch)});
-  make_updates(pretraining, own, session, [] {});
+  make_updates(
+      pretraining, own, session, [] {}, [] {});
   training.start_from(pretraining.model());
   save_checkpoint(training.trainer(), loop);
   return true;

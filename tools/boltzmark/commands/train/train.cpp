@@ -152,8 +152,9 @@ int train(const TrainArguments& arguments, const Session& session) {
     complain(fmt::format("evaluations begin at update {}: {} has none before that were made as now",
                          resumed_at, arguments.checkpoint));
   if (!told) training.state_cost();
-  make_updates(training.trainer(), loop, session, [&] { training.evaluate(); });
-  training.save_model();
+  make_updates(
+      training.trainer(), loop, session, [&] { training.evaluate(); },
+      [&] { training.save_model(); });
   training.print_result(resumed_at);
   return 0;
 }
@@ -317,7 +318,7 @@ void add_train(Program& program) {
       "units, nothing for other numbers).");
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save the run to FILE every 30 s, on Ctrl-C and at the end; go on from it if it "
-               "exists.");
+               "exists, along the SIMD path that it began on (BOLTZMARK_SIMD).");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace MODEL and curves that exist.");
   command.comes_with("--labels", {"--discriminative"});

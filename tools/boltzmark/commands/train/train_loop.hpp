@@ -81,12 +81,13 @@ void say_resumed(std::uint64_t updates, const LoopOptions& options, const Sessio
 /// Says what of a training run is kept after Ctrl-C.
 std::string interrupted_text(std::uint64_t updates, const std::string& checkpoint);
 
-/// Makes all updates; saves the run every 30 s and at the end. An evaluation that takes long may end with
-/// Interrupted, and is made again by the run that goes on.
+/// Makes all updates; saves the run every 30 s and at the end, behind `finish`, which keeps what the run is for: neither
+/// is lost where the other cannot be written. An evaluation that takes long may end with Interrupted, and is made again
+/// by the run that goes on.
 /// Throws  Interrupted on Ctrl-C, after saving the checkpoint
 template <class Trainer>
 void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
-                  const std::function<void()>& evaluate) {
+                  const std::function<void()>& evaluate, const std::function<void()>& finish) {
   const experiments::InterruptGuard guard;
   const Stopwatch watch;
   NowAndThen saving(30);
@@ -109,6 +110,12 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
     progress.show(static_cast<double>(trainer.updates()));
     if (experiments::interrupt_requested()) stop();
     saving.do_if_due([&] { return watch.seconds(); }, [&] { save_checkpoint(trainer, options); });
+  }
+  try {
+    finish();
+  } catch (...) {
+    save_checkpoint(trainer, options);
+    throw;
   }
   save_checkpoint(trainer, options);
 }
