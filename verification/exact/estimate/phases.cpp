@@ -214,6 +214,35 @@ TEST_CASE(
   CHECK(with(3, 1).status == Status::not_converged);  // more than the estimate
 }
 
+TEST_CASE("masses that a few draws hold are held together where the run met none of them") {
+  // The run met all of the first part and nothing of seven others, each of a relative error of 1: as two errors are
+  // more than any of them, none counts by itself. Together a fifth counts.
+  const auto held_with = [](double mass, double visits, double share = 0, int others = 7) {
+    MetPhases met;
+    met.log_masses = Eigen::VectorXd::Constant(1 + others, std::log(mass / others));
+    met.log_masses[0] = 0;
+    met.errors = Eigen::VectorXd::Constant(1 + others, 1);
+    met.errors[0] = 0.01;
+    met.shares = Eigen::VectorXd::Constant(1 + others, share / others);
+    met.shares[0] = 1 - share;
+    met.visits = visits;
+    Estimate estimate{.log_z = 0, .std_error = 0.03, .lower = -0.06, .upper = 0.06};
+    hold_to_phases(met, estimate);
+    return estimate;
+  };
+  CHECK(held_with(1.26, 100).status == Status::not_converged);  // 0.252, more than a quarter
+  const Estimate less = held_with(1.24, 100);
+  CHECK(less.status == Status::ok);
+  CHECK(less.std_error == Approx(std::hypot(0.03, std::log(1 + 1.24 / 5))).epsilon(1e-12));
+  const Estimate more = held_with(5.4, 100, 0, 3);  // no share is more than all
+  CHECK(more.std_error == Approx(std::hypot(0.03, std::log(2))).epsilon(1e-12));
+  CHECK(held_with(1.26, 4).std_error == 0.03);  // chance meets none of a quarter in four visits
+  CHECK(held_with(1.24, 100, 0.12).std_error ==
+        Approx(std::hypot(0.03, std::log(1 + 1.24 / 5 - 0.12))).epsilon(1e-12));
+  CHECK(held_with(1.24, 100, 0.13).std_error == 0.03);  // half of what is demanded was met
+  CHECK(held_with(1.24, 100, 0.7).std_error == 0.03);
+}
+
 namespace {
 
 // The model, and two layers of one continuous unit each above it, coupled to each other alone: neither

@@ -100,13 +100,25 @@ Unmet unmet_of(const MetMasses& masses, double level, const Estimate& estimate) 
   constexpr double kMassErrors = 2;
   const Eigen::ArrayXd lowest = masses.lowest(kMassErrors, estimate.log_z);
   Unmet unmet;
+  const auto is_unmet = [&](double share, double least) {
+    return share < least / 2 && is_too_small(share, masses.visits, least, level);
+  };
+  // Of masses that a few draws hold, each may be chance; all together are as much as they hold in the mean, and a part
+  // 1 - level of it with a chance of as much at most (Markov).
+  double unsure = 0, met = 0;
   for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
     const double mass = std::exp(masses.log_masses[k] - estimate.log_z), share = masses.shares[k];
     const double least = lowest[k];
-    if (!(share < least / 2) || !is_too_small(share, masses.visits, least, level)) continue;
-    unmet.mass += mass - share;
-    if (is_too_small(share, masses.visits, least, kSure)) unmet.surely += least - share;
+    if (is_unmet(share, least)) {
+      unmet.mass += mass - share;
+      if (is_too_small(share, masses.visits, least, kSure)) unmet.surely += least - share;
+    } else if (share < mass / 2) {
+      unsure += mass;
+      met += share;
+    }
   }
+  if (const double least = std::min((1 - level) * unsure, 1.0); is_unmet(met, least))
+    unmet.mass += least - met;
   return unmet;
 }
 
