@@ -195,6 +195,9 @@ TEST_CASE("RAISE's error is that of its cases, however many chains begin in each
   // Two chains from the first case count it twice.
   CHECK(unevenly.log_z != Approx(once.log_z).epsilon(1e-6));
   CHECK(unevenly.std_error > 0.1);
+  // Of cases that are all one, every weight is its.
+  cases.colwise() = Eigen::VectorXf(cases.col(0));
+  CHECK(run(11).log_z == Approx(run(10).log_z).epsilon(1e-6));
   cases.conservativeResize(6, 1);
   CHECK_THROWS_AS(run(10), InvalidArgument);
 }

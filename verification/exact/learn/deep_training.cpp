@@ -286,6 +286,33 @@ TEST_CASE("mean field tells how many cases had not converged") {
   CHECK_THROWS_AS(variational_bounds(model, data, {.updates = -1}), InvalidArgument);
 }
 
+TEST_CASE(
+    "mean field goes on while a mean of any hidden layer moves, of odd ones or of even ones") {
+  for (const double scale : {1.0, 1.5, 2.0, 3.0})
+    for (const std::vector<int>& sizes :
+         std::vector<std::vector<int>>{{4, 6, 6}, {6, 2, 8}, {5, 3, 7, 4}, {4, 3, 5, 2, 6}}) {
+      const Layered model = draw_network(sizes, std::vector<int>(sizes.size(), 0), scale);
+      const Eigen::MatrixXf data = draw_cases(model, 8);
+      for (int c = 0; c < 8; ++c) {
+        Chains chains(model, 1);
+        chains.set_layer(0, data.col(c));
+        MeanField field(model);
+        field.start(chains);
+        int made = 0;
+        for (float moved = 1; moved > 1e-6F && made < 1000; ++made) {
+          const Chains before = chains;
+          for (const int parity : {1, 0}) field.update_side(chains, parity);
+          moved = 0;
+          for (int l = 1; l < model.layers(); ++l)
+            moved =
+                std::max(moved, (chains.get_layer(l) - before.get_layer(l)).cwiseAbs().maxCoeff());
+        }
+        INFO(sizes.size() << " layers, scale " << scale << ", case " << c);
+        CHECK(variational_bounds(model, data.col(c)).updates == made);
+      }
+    }
+}
+
 TEST_CASE("mean field tells how many updates it made, the most of any cases") {
   const Layered model = draw_network({4, 6, 6}, {0, 0, 0}, 1.5);
   const Eigen::MatrixXf data = draw_cases(model, 40);

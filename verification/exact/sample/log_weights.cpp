@@ -119,6 +119,7 @@ TEST_CASE("a sandwich takes the outer limits, and tells when they cross") {
   const Estimate crossed = sandwich(estimate_at(2, 0.25), estimate_at(1, 0.5));
   CHECK(crossed.status == Status::not_converged);
   CHECK(crossed.lower <= crossed.upper);
+  CHECK(crossed.std_error == Approx((0.25 + 0.125) / 2));  // no gap is between them
   // The worse of both says what the sandwich is worth.
   Estimate many = estimate_at(1, 0.5), few = estimate_at(2, 0.25);
   many.effective_samples = 80;
@@ -280,6 +281,14 @@ TEST_CASE("Pareto k of numbers is that of weights of which each stands as often"
   const double shape = pareto_shape(logs);
   REQUIRE(std::isfinite(shape));
   CHECK(pareto_shape_of_numbers(numbers) == Approx(shape).epsilon(1e-12));
+  // Of numbers that stand once each, the tail of 20 is the largest 20.
+  std::map<std::int64_t, std::int64_t> once;
+  std::vector<double> logs_once;
+  for (int n = 1; n <= 100; ++n) {
+    once[n * n * n] = 1;
+    logs_once.push_back(3 * std::log(n));
+  }
+  CHECK(pareto_shape_of_numbers(once) == Approx(pareto_shape(logs_once)).epsilon(1e-9));
   CHECK(std::isnan(pareto_shape_of_numbers({{3, 20}})));
   CHECK(std::isnan(pareto_shape_of_numbers({})));
   CHECK_THROWS_AS(pareto_shape_of_numbers({{-1, 20}}), InvalidArgument);

@@ -160,6 +160,23 @@ TEST_CASE("Wang and Landau's weights settle as 1/t of all chains of an island") 
   CHECK(least < 1.3);
 }
 
+TEST_CASE(
+    "an adaptive run's estimate is the mean of its second half, the middle sweep of an odd number in it") {
+  const ThreadLimit one(1);  // the target notes moves
+  const NotingTarget target;
+  for (const int sweeps : {6, 7}) {
+    const auto run = adaptive_tempering(target, {.adaptation = Adaptation::wang_landau,
+                                                 .chains = 8,
+                                                 .sweeps = sweeps,
+                                                 .ladder = Ladder::linear(3),
+                                                 .log_z_hat = Eigen::VectorXd::Zero(3),
+                                                 .key = make_key(6)});
+    REQUIRE(run.top_log_z.rows() == sweeps);
+    REQUIRE(run.top_log_z.row(3).mean() != run.top_log_z.row(4).mean());
+    CHECK(run.estimate.log_z == Approx(run.top_log_z.bottomRows(sweeps - 3).mean()).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("one island that has not visited its rungs evenly refuses an adaptive run") {
   // D is 0 on all islands but one, where b = 1 is e^1000 times less likely than b = 0: weights that
   // rise by one a visit, or by 32 and 17 nats in the two stages of SAMS, do not make up for that.

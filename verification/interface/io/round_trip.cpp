@@ -173,6 +173,14 @@ TEST_CASE("what a format cannot hold is refused before anything is written") {
     return Layered::rbm(Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, below),
                         Eigen::VectorXd::Constant(1, above));
   };
+  const auto scaled = [](double sigma) {
+    Layer gaussian{Unit::gaussian(), Eigen::VectorXd::Zero(1), Eigen::VectorXd::Constant(1, sigma)};
+    return Layered({gaussian, {Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}}},
+                   {Eigen::MatrixXd::Zero(1, 1)});
+  };
+  for (const double sigma : {1e-60, 1e60})  // float32's zero, and its infinity
+    CHECK_THROWS_AS(write_model(scaled(sigma), folder / "m.npz", FilePrecision::float32),
+                    InvalidArgument);
   for (const Layered& model : {biased(1e39, 0), biased(0, -1e39)})
     CHECK_THROWS_AS(write_model(model, folder / "m.npz", FilePrecision::float32), InvalidArgument);
   CHECK(folder.entries() == 0);

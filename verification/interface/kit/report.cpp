@@ -312,8 +312,8 @@ TEST_CASE("every number of a measure stands in claims.json under its own name") 
   measure.note = "a note";
   measure.likely_reason = "a reason";
   const JudgedPart part{.part = {.threshold = 8, .tolerance = 9},
-                        .measures = {measure},
-                        .experiments = {"paper/figure"},
+                        .measures = {measure, measure},
+                        .experiments = {"paper/figure", "paper/table"},
                         .verdict = Verdict::not_reproduced};
   JudgedClaim judged;
   judged.parts = {part};
@@ -332,6 +332,9 @@ TEST_CASE("every number of a measure stands in claims.json under its own name") 
   CHECK(claim["post_hoc"] == true);
   CHECK(claim["note"] == "a note");
   CHECK(claim["likely_reason"] == "a reason");
+  REQUIRE(claim["parts"].size() == 2);
+  CHECK(claim["parts"][0]["experiment"] == "paper/figure");
+  CHECK(claim["parts"][1]["experiment"] == "paper/table");
 }
 
 TEST_CASE("a claim's own numbers in claims.json are those of the part that decides it") {
