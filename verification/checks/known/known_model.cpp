@@ -212,6 +212,24 @@ KnownModel make_strip_of(std::span<const std::string> fields) {
   return make_strip(strip, draws);
 }
 
+KnownModel make_conjunctions_of(std::span<const std::string> fields) {
+  constexpr double kMostStates = 0x1p26;  // of all units' windows: some ten seconds
+  Conjunctions of{.visible = parse_field("VISIBLE", fields[0], 1, kMostUnits),
+                  .hidden = parse_field("HIDDEN", fields[1], 1, kMostUnits)};
+  of.window = parse_field("WINDOW", fields[2], 1, std::min(16, of.visible));
+  of.members = parse_field("MEMBERS", fields[3], 1, of.window);
+  of.strength = parse_field("STRENGTH", fields[4], 0.0, 1000.0);
+  if (double{1} * of.visible * of.hidden > kMostWeights)
+    throw InvalidArgument(fmt::format("VISIBLE x HIDDEN = {} x {} (must be at most {:.0f} weights)",
+                                      of.visible, of.hidden, kMostWeights));
+  if (std::ldexp(of.visible + of.hidden, of.window) > kMostStates)
+    throw InvalidArgument(
+        fmt::format("VISIBLE + HIDDEN, WINDOW = {} + {}, {} (must be fewer, to be summed over)",
+                    of.visible, of.hidden, of.window));
+  Stream draws = seeded(fields[5], "conjunctions");
+  return make_conjunctions(of, draws);
+}
+
 KnownModel make_parities_of(std::span<const std::string> fields) {
   constexpr int kMost = 2048;  // of the elimination
   const Parities parities{.visible = parse_field("VISIBLE", fields[0], 4, kMost),
@@ -288,6 +306,9 @@ constexpr ModelFamily kFamilies[] = {
     {"strip:WIDTH:LENGTH:STRENGTH:FIELD:SEED",
      "a strip of spins with normal couplings and fields: frustrated, of any length",
      "strip:8:40:1:0.1:1", make_strip_of},
+    {"conjunctions:VISIBLE:HIDDEN:WINDOW:MEMBERS:STRENGTH:SEED",
+     "hidden units that reward values of MEMBERS of WINDOW neighbours on a line: many modes",
+     "conjunctions:80:160:8:4:8:1", make_conjunctions_of},
     {"parity:VISIBLE:STRENGTH:SEED",
      "parities of random triples, met by one planted state: what holds the mass is hard to find",
      "parity:60:6:1", make_parities_of},

@@ -80,6 +80,31 @@ struct Strip {
 /// Cost        2 width length 2^width exponentials
 KnownModel make_strip(const Strip& strip, Stream& draws);
 
+/// Local patterns along a line of visible units: each hidden unit looks at a window of neighbours, some of
+/// which have a value of its own to it. Where many windows overlap there are many modes, none of which
+/// much of the mass is near.
+struct Conjunctions {
+  int visible = 0, hidden = 0;
+  int window = 0;       ///< neighbours that a hidden unit looks at
+  int members = 0;      ///< of these, chosen at random, with a value each
+  double strength = 0;  ///< its input, in nats, where all members have their values
+};
+
+/// Makes such an RBM: a hidden unit's input is strength where its members are right and falls by 1.5 strength
+/// with each that is not; visible biases are normal, of 0.3. log Z is that of sum_along_line.
+/// Randomness  draws: the biases, then each unit's window, members and values
+/// Throws      InvalidArgument unless 1 <= members <= window <= visible, window <= 16, hidden >= 1 and
+///             strength >= 0
+KnownModel make_conjunctions(const Conjunctions& conjunctions, Stream& draws);
+
+/// Sums over the states of an RBM of Bernoulli units, each hidden unit of which has weights to a window of
+/// so many neighbours alone, whatever they are: the hidden units are summed out where their windows end.
+/// Accuracy  KnownLogZ::error, of the roundings of each step
+/// Throws    InvalidArgument if a layer is none of Bernoulli units, there are not two, window is not from 1
+///           to 16, or a hidden unit sees further
+/// Cost      2^window (visible + hidden) exponentials
+KnownLogZ sum_along_line(const Layered& rbm, int window);
+
 /// Constraints on the parities of random triples of visible units, as many as there are units and
 /// independent of each other: one planted state meets all of them, and each of the 2^n sets of
 /// constraints that are broken has one state. Those that break few hold the mass, isolated and far

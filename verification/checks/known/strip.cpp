@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/numeric.hpp"
 #include "verification/checks/known/known_model.hpp"
+#include "verification/checks/known/transfer_sum.hpp"
 
 namespace boltzmark {
 namespace {
@@ -32,47 +31,27 @@ StripLattice draw(const Strip& strip, Stream& draws) {
 double spin(std::size_t row, int place) { return (row >> place & 1) != 0 ? 1 : -1; }
 
 // Adds a row's own energy to the log weight of each of its states.
-void add_row(const StripLattice& lattice, int m, std::vector<double>& log_weights) {
+void add_row(const StripLattice& lattice, int m, TransferSum& sum) {
   const auto width = static_cast<int>(lattice.field.cols());
-  for (std::size_t row = 0; row < log_weights.size(); ++row)
+  sum.each([&](std::size_t row, double& log_weight) {
     for (int i = 0; i < width; ++i) {
-      log_weights[row] += lattice.field(m, i) * spin(row, i);
-      if (i + 1 < width) log_weights[row] += lattice.right(m, i) * spin(row, i) * spin(row, i + 1);
+      log_weight += lattice.field(m, i) * spin(row, i);
+      if (i + 1 < width) log_weight += lattice.right(m, i) * spin(row, i) * spin(row, i + 1);
     }
-}
-
-double log_add(double a, double b) { return std::max(a, b) + softplus(-std::abs(a - b)); }
-
-// Replaces one spin of a row by the spin below it, the upper one summed out.
-void step_down(double coupling, int place, std::vector<double>& log_weights) {
-  for (std::size_t row = 0; row < log_weights.size(); ++row) {
-    if ((row >> place & 1) != 0) continue;
-    double& down = log_weights[row];
-    double& up = log_weights[row | std::size_t{1} << place];
-    const double sum_down = log_add(down + coupling, up - coupling);
-    up = log_add(down - coupling, up + coupling);
-    down = sum_down;
-  }
+  });
 }
 
 double log_z_of(const StripLattice& lattice) {
   const auto length = static_cast<int>(lattice.field.rows());
   const auto width = static_cast<int>(lattice.field.cols());
-  std::vector<double> log_weights(std::size_t{1} << width, 0);
-  add_row(lattice, 0, log_weights);
-  // What all states share is taken out, row by row: roundings are of a row's size.
-  CompensatedSum log_z;
+  TransferSum sum(width);
+  add_row(lattice, 0, sum);
   for (int m = 1; m < length; ++m) {
-    const double highest = *std::max_element(log_weights.begin(), log_weights.end());
-    log_z.add(highest);
-    for (double& log_weight : log_weights) log_weight -= highest;
-    for (int i = 0; i < width; ++i) step_down(lattice.down(m - 1, i), i, log_weights);
-    add_row(lattice, m, log_weights);
+    sum.rescale();
+    for (int i = 0; i < width; ++i) sum.replace(i, lattice.down(m - 1, i));
+    add_row(lattice, m, sum);
   }
-  LogSum sum;
-  for (const double log_weight : log_weights) sum.add(log_weight);
-  log_z.add(sum.log());
-  return log_z.value();
+  return sum.log_sum();
 }
 
 Layered lay_out(const StripLattice& lattice) {

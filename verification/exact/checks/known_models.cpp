@@ -1,6 +1,8 @@
 // Models whose log Z is known: held to enumeration, to a transfer matrix and to published values.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
@@ -353,6 +355,118 @@ TEST_CASE(
   CHECK_THROWS_AS(make_known_model("strip:16:4096:1:1:1"), InvalidArgument);
 }
 
+TEST_CASE(
+    "conjunctions are enumerated to their log Z, which a sum along the line has from both ends") {
+  for (const char* name :
+       {"conjunctions:14:9:4:2:3:1", "conjunctions:16:30:5:3:8:2", "conjunctions:5:7:5:5:4:3",
+        "conjunctions:9:4:1:1:2:4", "conjunctions:20:9:6:4:0:5", "conjunctions:1:1:1:1:7:6"})
+    check_by_enumeration(make_known_model(name));
+  for (const char* name : {"conjunctions:80:160:8:4:8:1", "conjunctions:400:300:11:6:20:2"}) {
+    const KnownModel made = make_known_model(name);
+    const Layered& model = made.model;
+    const KnownLogZ back = sum_along_line(
+        Layered::rbm(model.weights(0).colwise().reverse(), model.bias(0).reverse(), model.bias(1)),
+        name[13] == '8' ? 8 : 11);
+    INFO(name);
+    CHECK(made.known.error < 1e-9);
+    CHECK(std::abs(back.log_z - made.known.log_z) <= back.error + made.known.error);
+  }
+}
+
+TEST_CASE("a sum along a line is that by hand, of any weights within its window") {
+  // Z = sum over v of 2^v1 3^v2 (1 + 2^v0 3^v1) (1 + 2 * 5^v1 / 2^v2) = 5 * 9 + 2 * 11 * 29.
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(3, 2);
+  weights(0, 0) = std::log(2.0);
+  weights(1, 0) = std::log(3.0);
+  weights(1, 1) = std::log(5.0);
+  weights(2, 1) = -std::log(2.0);
+  const Layered model = Layered::rbm(weights, Eigen::Vector3d(0, std::log(2.0), std::log(3.0)),
+                                     Eigen::Vector2d(0, std::log(2.0)));
+  for (const int window : {2, 3, 5, 16}) {
+    const KnownLogZ known = sum_along_line(model, window);
+    CHECK(known.log_z == Approx(std::log(683.0)).epsilon(0).margin(1e-11));
+    CHECK(std::abs(known.log_z - std::log(683.0)) <= known.error);
+  }
+  CHECK_THROWS_WITH(sum_along_line(model, 1), Catch::Contains("hidden unit 0 sees units 0 to 1"));
+  CHECK_THROWS_AS(sum_along_line(model, 0), InvalidArgument);
+  CHECK_THROWS_AS(sum_along_line(model, 17), InvalidArgument);
+  CHECK_THROWS_AS(sum_along_line(make_known_model("glass:3:3:1:1").model, 3), InvalidArgument);
+  CHECK_THROWS_AS(sum_along_line(make_known_model("deep:3:3:3:1:1").model, 3), InvalidArgument);
+}
+
+TEST_CASE("each conjunction is met where all of its members are right, and by nothing else") {
+  const Layered model = make_known_model("conjunctions:40:60:7:3:8:1").model;
+  CHECK(model.bias(0).cwiseAbs().minCoeff() > 0);
+  CHECK(model.bias(0).cwiseAbs().maxCoeff() < 1.5);  // five times 0.3
+  int on = 0;
+  for (int j = 0; j < 60; ++j) {
+    const Eigen::VectorXd weights = model.weights(0).col(j);
+    int members = 0, first = 40, last = 0;
+    double right = model.bias(1)[j];  // the input where all are
+    for (int i = 0; i < 40; ++i) {
+      if (weights[i] == 0) continue;
+      CHECK(std::abs(weights[i]) == 12);
+      ++members;
+      on += weights[i] > 0;
+      right += std::max(weights[i], 0.0);
+      first = std::min(first, i);
+      last = i;
+    }
+    CHECK(members == 3);
+    CHECK(last - first < 7);
+    CHECK(right == 8);  // and -4, -16 or -28 where one, two or three are wrong
+  }
+  // 180 values, each as often on as off: 6.7 is the standard deviation.
+  CHECK(std::abs(on - 90) < 40);
+}
+
+TEST_CASE("conjunctions are of their seed, and those that cannot be are refused") {
+  const auto make = [](const char* name) { return make_known_model(name).model; };
+  const Layered one = make("conjunctions:30:20:6:3:5:1"), same = make("conjunctions:30:20:6:3:5:1"),
+                other = make("conjunctions:30:20:6:3:5:2");
+  CHECK(one.weights(0) == same.weights(0));
+  CHECK(one.bias(0) == same.bias(0));
+  CHECK(one.bias(1) == same.bias(1));
+  CHECK(one.weights(0) != other.weights(0));
+  CHECK(one.bias(0) != other.bias(0));
+  for (const auto& [name, said] :
+       {std::pair{"conjunctions:0:20:6:3:5:1", "VISIBLE = 0 (must be a number from 1 to 65536)"},
+        {"conjunctions:30:0:6:3:5:1", "HIDDEN = 0"},
+        {"conjunctions:30:20:17:3:5:1", "WINDOW = 17 (must be a number from 1 to 16)"},
+        {"conjunctions:5:20:6:3:5:1", "WINDOW = 6 (must be a number from 1 to 5)"},
+        {"conjunctions:30:20:6:7:5:1", "MEMBERS = 7 (must be a number from 1 to 6)"},
+        {"conjunctions:30:20:6:0:5:1", "MEMBERS = 0"},
+        {"conjunctions:30:20:6:3:-1:1", "STRENGTH = -1 (must be a number from 0 to 1000)"},
+        {"conjunctions:30:20:6:3:5:-1", "SEED = -1"},
+        {"conjunctions:30:20:6:3:5", "must be conjunctions:VISIBLE:HIDDEN:WINDOW:MEMBERS"},
+        {"conjunctions:65536:4096:1:1:1:1", "VISIBLE x HIDDEN = 65536 x 4096"},
+        {"conjunctions:1100:10:16:2:1:1", "VISIBLE + HIDDEN, WINDOW = 1100 + 10, 16"}}) {
+    INFO(name);
+    CHECK_THROWS_WITH(make_known_model(name), Catch::Contains(said));
+  }
+  Stream draws(make_key(1), Purpose::test);
+  const Conjunctions few{.visible = 6, .hidden = 2, .window = 4, .members = 2, .strength = 1};
+  CHECK_NOTHROW(make_conjunctions(few, draws));
+  for (const Conjunctions& bad :
+       {Conjunctions{3, 2, 4, 2, 1}, Conjunctions{6, 2, 4, 5, 1}, Conjunctions{6, 2, 4, 0, 1},
+        Conjunctions{6, 0, 4, 2, 1}, Conjunctions{6, 2, 4, 2, -1}, Conjunctions{20, 2, 17, 2, 1}})
+    CHECK_THROWS_AS(make_conjunctions(bad, draws), InvalidArgument);
+}
+
+TEST_CASE("a sum along a long line that nothing couples is off by no more than it says") {
+  // Of free units log Z is a sum; roundings that all have one sign stay within the error told.
+  for (const char* name : {"conjunctions:4096:40:3:2:0:1", "conjunctions:3000:500:9:2:0:2"}) {
+    const KnownModel made = make_known_model(name);
+    double log_z = made.model.size(1) * std::log(2.0);
+    CompensatedSum below;
+    for (const double bias : made.model.bias(0)) below.add(softplus(bias));
+    log_z += below.value();
+    INFO(name);
+    CHECK(std::abs(made.known.log_z - log_z) <= made.known.error);
+    CHECK(made.known.error < 1e-9);
+  }
+}
+
 TEST_CASE("the error of a known log Z is no less than what its sums are rounded by") {
   // A part's sum of 2^5 products of 40 factors is off by more than 40 roundings.
   const KnownModel product = make_known_model("product:40:10:5:1:1");
@@ -360,6 +474,8 @@ TEST_CASE("the error of a known log Z is no less than what its sums are rounded 
   const KnownModel gate = make_known_model("gate:6:2:0:5");  // six weights of size 3
   CHECK(gate.known.error >= 1e-14 * (18 + std::abs(gate.known.log_z)));
   CHECK(make_known_model("parity:12:6:2").known.error == Approx(1e-14 * 12 * 7).epsilon(1e-9));
+  // A sum along a line rounds each of its 160 hidden units' parts, of up to 8 nats, more than once.
+  CHECK(make_known_model("conjunctions:80:160:8:4:8:1").known.error > 160 * 8 * 0x1p-52);
   const KnownModel lattice = make_known_model("ising:4:1");
   CHECK(lattice.known.error == Approx(1e-13 * std::abs(lattice.known.log_z)).epsilon(1e-9));
 }

@@ -1,7 +1,6 @@
 // Which base is chosen of a model: where rates and places may hide a phase, and where they lead to one.
 #include "boltzmark/estimate/places/chosen_base.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -22,62 +21,6 @@
 
 using namespace boltzmark;
 using phases_test::two_phases;
-
-namespace {
-
-constexpr int kLine = 80, kRewards = 160, kMembers = 4, kNear = 8;
-
-// Units along a line, where each hidden unit adds 8 nats if four of eight neighbours have values of its own: many
-// modes, none of which much of the mass is near.
-Layered conjunctions(std::uint64_t seed) {
-  Stream draws(make_key(seed), Purpose::test);
-  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(kLine, kRewards);
-  Eigen::VectorXd visible(kLine), hidden = Eigen::VectorXd::Constant(kRewards, 8);
-  for (double& bias : visible) bias = 0.3 * draws.normal();
-  for (int j = 0; j < kRewards; ++j) {
-    const auto first = static_cast<int>(draws.below(kLine - kNear + 1));
-    for (int count = 0; count < kMembers;) {
-      double& weight = weights(first + static_cast<int>(draws.below(kNear)), j);
-      if (weight != 0) continue;
-      weight = draws.below(2) == 1 ? 12 : -12;
-      hidden[j] -= std::max(weight, 0.0);
-      ++count;
-    }
-  }
-  return Layered::rbm(weights, visible, hidden);
-}
-
-// Sums along the line over the values of the last eight units, a bit each.
-double log_z_along(const Layered& model) {
-  const Eigen::MatrixXd& weights = model.weights(0);
-  std::vector<std::vector<int>> ending(kLine);  // hidden units, where the last of their members is
-  for (int j = 0; j < kRewards; ++j) {
-    int last = kLine - 1;
-    while (weights(last, j) == 0) --last;
-    ending[last].push_back(j);
-  }
-  Eigen::VectorXd sums = Eigen::VectorXd::Zero(1 << kNear);
-  sums[0] = 1;
-  double log_scale = 0;
-  for (int i = 0; i < kLine; ++i) {
-    Eigen::VectorXd next = Eigen::VectorXd::Zero(sums.size());
-    for (int bits = 0; bits < sums.size(); ++bits)
-      for (const int bit : {0, 1})
-        next[(2 * bits + bit) % sums.size()] += sums[bits] * std::exp(bit * model.layer(0).bias[i]);
-    for (const int j : ending[i])
-      for (int bits = 0; bits < next.size(); ++bits) {
-        double input = model.layer(1).bias[j];
-        for (int k = 0; k < kNear; ++k)
-          if ((bits >> k) % 2 == 1) input += weights(i - k, j);
-        next[bits] *= 1 + std::exp(input);
-      }
-    log_scale += std::log(next.maxCoeff());
-    sums = next / next.maxCoeff();
-  }
-  return log_scale + std::log(sums.sum());
-}
-
-}  // namespace
 
 TEST_CASE("cases that a search climbs from are spread over all of them") {
   const auto numbered = [](int count) {
@@ -338,8 +281,10 @@ TEST_CASE("the uniform base serves where its error is small and what it finds no
 
 TEST_CASE("many modes that no base is near have the uniform base, from which log Z is found") {
   for (const std::uint64_t seed : {1, 2, 3}) {
-    const Layered model = conjunctions(seed);
-    const double log_z = log_z_along(model);
+    Stream draws(make_key(seed), Purpose::test);
+    const auto [model, known] = make_conjunctions(
+        {.visible = 80, .hidden = 160, .window = 8, .members = 4, .strength = 8}, draws);
+    const double log_z = known.log_z;
     const HeldEstimate held = estimate_held("rts", model, seed, {.sweeps = 2000});
     INFO(seed << ": " << log_z << ", " << held.estimate.log_z << " +- " << held.estimate.std_error);
     CHECK_FALSE(held.chosen.of_modes);

@@ -37,6 +37,22 @@ TEST_CASE("a made model carries its log Z, which describe shows and compare scor
   CHECK(compared["truth"] == known);
 }
 
+TEST_CASE("made conjunctions carry a log Z that enumeration finds, and the bytes of their seed") {
+  const io_test::Folder folder;
+  const std::string path = folder / "m.npz", same = folder / "same.npz",
+                    other = folder / "other.npz";
+  const Json made = json_of({"make", "conjunctions:14:10:5:3:6:1", "--out", path});
+  CHECK(made["log_z"] == Approx(json_of({"exact", path})["log_z"].get<double>()).epsilon(1e-13));
+  const Json described = json_of({"describe", path});
+  CHECK(described["log_z"] == made["log_z"]);
+  CHECK(described["log_z_error"] == made["log_z_error"]);
+  CHECK(described["log_z_by"] == "a sum along the line");
+  json_of({"make", "conjunctions:14:10:5:3:6:1", "--out", same});
+  json_of({"make", "conjunctions:14:10:5:3:6:2", "--out", other});
+  CHECK(io_test::read_all(same) == io_test::read_bytes(path));
+  CHECK(io_test::read_all(other) != io_test::read_bytes(path));
+}
+
 TEST_CASE(
     "a log Z in a file that a bound refutes is a warning, which leaves the estimate as it is") {
   const io_test::Folder folder;
@@ -273,6 +289,7 @@ TEST_CASE("a model that cannot be made leaves nothing behind") {
   for (const Arguments& bad : {Arguments{"make", "ising:5:1", "--out", folder / "m.npz"},
                                {"make", "ising:4:critical", "--out", folder / "m.mat"},
                                {"make", "nothing", "--out", folder / "m.npz"},
+                               {"make", "conjunctions:9:4:10:2:1:1", "--out", folder / "m.npz"},
                                {"make", "ising:4:critical"}}) {
     const Run refused = run(bad);
     CHECK(refused.code == 2);
