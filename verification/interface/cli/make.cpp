@@ -49,8 +49,8 @@ TEST_CASE("made conjunctions carry a log Z that enumeration finds, and the bytes
   CHECK(described["log_z_by"] == "a sum along the line");
   json_of({"make", "conjunctions:14:10:5:3:6:1", "--out", same});
   json_of({"make", "conjunctions:14:10:5:3:6:2", "--out", other});
-  CHECK(io_test::read_all(same) == io_test::read_bytes(path));
-  CHECK(io_test::read_all(other) != io_test::read_bytes(path));
+  CHECK(io_test::read_all(same) == io_test::read_all(path));
+  CHECK(io_test::read_all(other) != io_test::read_all(path));
 }
 
 TEST_CASE(
