@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
@@ -311,6 +312,27 @@ TEST_CASE(
         CHECK(variational_bounds(model, data.col(c)).updates == made);
       }
     }
+}
+
+// Bernoulli 1-1-1, w1 = 1, v = 1, tolerance 0.01. By hand, of the first update and the second:
+//   c1 = 4, w2 = 40, c2 = -39.9: h1 goes 0.9975, 1, 1 and h2 0.5003, 0.5250, 0.5250: h2 alone moves
+//   c1 = -1, w2 = 0.1, c2 = 0: h1 goes 0.7311, 0.5130, 0.5128 and h2 0.5183, 0.5128, 0.5128: h1 does
+TEST_CASE("one layer's moves, of the even one or of the odd one, keep mean field going") {
+  const auto one = [](double value) { return Eigen::VectorXd::Constant(1, value); };
+  for (const auto& [c1, w2, c2] : {std::tuple{4.0, 40.0, -39.9}, {-1.0, 0.1, 0.0}}) {
+    INFO("w2 = " << w2);
+    const Layered model({{.bias = one(0), .sigma0 = {}},
+                         {.bias = one(c1), .sigma0 = {}},
+                         {.bias = one(c2), .sigma0 = {}}},
+                        {one(1), one(w2)});
+    const Eigen::MatrixXf on = Eigen::MatrixXf::Ones(1, 1);
+    const VariationalBounds first =
+        variational_bounds(model, on, {.updates = 1, .tolerance = 0.01F});
+    CHECK(first.not_converged == 1);
+    const VariationalBounds all = variational_bounds(model, on, {.updates = 9, .tolerance = 0.01F});
+    CHECK(all.updates == 2);
+    CHECK(all.not_converged == 0);
+  }
 }
 
 TEST_CASE("mean field tells how many updates it made, the most of any cases") {
