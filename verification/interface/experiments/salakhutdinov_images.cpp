@@ -273,6 +273,21 @@ TEST_CASE("more levels make tempered transitions likelier, near b = 1 all are ac
   CHECK(mean({20}, 0.5)[0] < 0.1);
 }
 
+// From the same states by the same ladder, draws that are shared would make the same transitions.
+TEST_CASE("tempered transitions of each number of levels have draws of their own") {
+  const Json inputs = {
+      {"model", "mnist-20-30"}, {"chains", 16}, {"levels", {2, 2, 2}}, {"lowest", 0.9}};
+  const Json acceptance = made::find_experiment("salakhutdinov2010/acceptance")
+                              .run(inputs, TrialContext())
+                              .at("acceptance");
+  REQUIRE(acceptance.size() == 3);
+  for (const auto& [a, b] : {std::pair{0, 1}, {0, 2}, {1, 2}}) {
+    const std::vector<double> first = numbers(acceptance[a]), second = numbers(acceptance[b]);
+    REQUIRE(first.size() == 16);
+    CHECK(first != second);
+  }
+}
+
 TEST_CASE(
     "no bound of the committed machine exceeds its likelihood, and it is tight but not exact") {
   const Experiment& experiment = made::find_experiment("salakhutdinov2010/tightness");
