@@ -19,6 +19,24 @@ void add_first_changes(const char* set, const std::vector<double>& gibbs,
 
 }  // namespace
 
+// 4 of 10 + 30 chains of two RBMs by G, 1 by T: 10 % and 2.5 %, whatever the shares of each RBM are.
+TEST_CASE("Table 4 tells how many of a hundred chains had no change, of all RBMs' chains") {
+  std::vector<Trial> trials;
+  add_first_changes("modes-0.1-cd", {10, 20}, {5, 6}, trials);
+  trials[1].inputs["starts"] = 30;
+  trials[0].outputs["gibbs_censored"] = 3;
+  trials[1].outputs["gibbs_censored"] = 1;
+  trials[1].outputs["flip_censored"] = 1;
+  const Summary summary = made::sum_up("bruegge2013/table4", trials, Profile::smoke);
+  const Table& table = made::table_of(summary, "first-change");
+  REQUIRE(table.columns.back().key == "censored_percent");
+  REQUIRE(table.rows.size() == 2);
+  CHECK(made::text(table.rows[0][1]) == "G");
+  CHECK(made::real(table.rows[0].back()) == Approx(10));
+  CHECK(made::text(table.rows[1][1]) == "T");
+  CHECK(made::real(table.rows[1].back()) == Approx(2.5));
+}
+
 TEST_CASE("B32 decides nothing where a median is no more than the most steps") {
   std::vector<Trial> trials;
   add_first_changes("modes-0.1-cd", {10, 20, 30}, {5, 6, 7}, trials);
