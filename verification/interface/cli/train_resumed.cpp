@@ -107,9 +107,11 @@ TEST_CASE("a run that was killed twice goes on to the curves of one that never w
 
 TEST_CASE("a run that gets more updates leaves out the evaluation that ended it") {
   const io_test::Folder folder;
-  for (const char* sweeps : {"", "60"}) {
+  // Round trips of the negative phase's ladder alone, and of the tracker's alone.
+  for (const Arguments& trips :
+       {Arguments{"--negative", "pt:3:1"}, Arguments{"--evaluate-sweeps", "60"}}) {
     CurvesRun runs{folder, {"--evaluate", "100", "--force"}};
-    if (*sweeps != 0) runs.kind.insert(runs.kind.end(), {"--evaluate-sweeps", sweeps});
+    runs.kind.insert(runs.kind.end(), trips.begin(), trips.end());
     const Json whole = json_of(runs.arguments("whole", "420"));
     const Json part = json_of(runs.arguments("more", "250"));
     CHECK(part["evaluations"].back()["update"] == 250);
