@@ -13,7 +13,7 @@
 namespace boltzmark {
 namespace {
 
-constexpr std::string_view kMagic = "BMTRAIN2";
+constexpr std::string_view kMagic = "BMTRAIN3";
 constexpr std::string_view kAnyVersion = "BMTRAIN";
 
 }  // namespace
