@@ -60,7 +60,7 @@ TEST_CASE("a trained model is kept where the last checkpoint cannot be written")
   // 20,000 chains make the checkpoint larger than a file may become; the model is small.
   const io_test::Folder folder;
   const Arguments arguments = {"train",      folder.write("d.csv", "0,1,0,1\n1,0,1,0\n1,1,0,0\n"),
-                               "--hidden",   "3",
+                               "--hidden",   "30",
                                "--updates",  "2",
                                "--negative", "pcd:1",
                                "--chains",   "20000"};
@@ -76,6 +76,12 @@ TEST_CASE("a trained model is kept where the last checkpoint cannot be written")
   CHECK(full.err.find("full.part: cannot be written") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "full.part"));
   CHECK(io_test::read_all(folder / "full.npz") == io_test::read_all(folder / "whole.npz"));
+  // Where neither can be written, both are told, in fewer than 512 bytes.
+  const Run neither = train("trap '' XFSZ; ulimit -f 1", "none.npz", "none.part");
+  INFO(neither.err);
+  CHECK(neither.code == 1);
+  CHECK(neither.err.find("none.npz: cannot be written") != std::string::npos);
+  CHECK(neither.err.find("none.part: cannot be written") != std::string::npos);
 }
 
 TEST_CASE("Ctrl-C during training without a checkpoint leaves nothing") {

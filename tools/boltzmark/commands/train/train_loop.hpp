@@ -13,6 +13,7 @@
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/run/interrupt.hpp"
 #include "tools/boltzmark/command.hpp"
+#include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/pace.hpp"
 #include "tools/boltzmark/progress.hpp"
 
@@ -114,7 +115,11 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
   try {
     finish();
   } catch (...) {
-    save_checkpoint(trainer, options);
+    try {
+      save_checkpoint(trainer, options);
+    } catch (const Error& lost) {
+      complain(lost.what());  // both are told: where the checkpoint alone is, the model is kept
+    }
     throw;
   }
   save_checkpoint(trainer, options);
