@@ -361,12 +361,13 @@ TEST_CASE(
        {"conjunctions:14:9:4:2:3:1", "conjunctions:16:30:5:3:8:2", "conjunctions:5:7:5:5:4:3",
         "conjunctions:9:4:1:1:2:4", "conjunctions:20:9:6:4:0:5", "conjunctions:1:1:1:1:7:6"})
     check_by_enumeration(make_known_model(name));
-  for (const char* name : {"conjunctions:80:160:8:4:8:1", "conjunctions:400:300:11:6:20:2"}) {
+  for (const auto& [name, window] :
+       {std::pair{"conjunctions:80:160:8:4:8:1", 8}, {"conjunctions:400:300:11:6:20:2", 11}}) {
     const KnownModel made = make_known_model(name);
     const Layered& model = made.model;
     const KnownLogZ back = sum_along_line(
         Layered::rbm(model.weights(0).colwise().reverse(), model.bias(0).reverse(), model.bias(1)),
-        name[13] == '8' ? 8 : 11);
+        window);
     INFO(name);
     CHECK(made.known.error < 1e-9);
     CHECK(std::abs(back.log_z - made.known.log_z) <= back.error + made.known.error);
