@@ -171,8 +171,10 @@ TEST_CASE(
     return many;
   };
   CHECK(held(parts_of(0.05), visits(0), 2, 0.01) == Status::not_converged);
-  CHECK(held(parts_of(0.05, 0.06), visits(0), 2, 0.01) == Status::ok);  // they may be 4.4 %
-  CHECK(held(parts_of(0.04), visits(0), 2, 0.01) == Status::ok);        // none may be chance
+  // They may be 4.4 % each, and none of one may be chance: none of all is not.
+  CHECK(held(parts_of(0.05, 0.06), visits(0), 2, 0.01) == Status::not_converged);
+  CHECK(held(parts_of(0.04), visits(0), 2, 0.01) == Status::not_converged);
+  CHECK(held(parts_of(0.02), visits(0), 2, 0.01) == Status::ok);  // a tenth is not there surely
 }
 
 TEST_CASE(
@@ -241,6 +243,38 @@ TEST_CASE("masses that a few draws hold are held together where the run met none
         Approx(std::hypot(0.03, std::log(1 + 1.24 / 5 - 0.12))).epsilon(1e-12));
   CHECK(held_with(1.24, 100, 0.13).std_error == 0.03);  // half of what is demanded was met
   CHECK(held_with(1.24, 100, 0.7).std_error == 0.03);
+  // What the run met is no part of it: half of Z, by itself a fifth more than its share, pays for none of the others.
+  for (const double share : {0.19, 0.21, 0.24}) {
+    MetPhases met;
+    met.log_masses = Eigen::VectorXd::Constant(9, std::log(1.24 / 7));
+    met.log_masses.head(2) = Eigen::Vector2d(0.5, 0.5).array().log();
+    met.errors = Eigen::VectorXd::Constant(9, 1);
+    met.errors.head(2).setConstant(0.1);
+    met.shares = Eigen::VectorXd::Zero(9);
+    met.shares.head(2) = Eigen::Vector2d(1 - share, share);
+    met.visits = 100;
+    Estimate estimate{.log_z = 0, .std_error = 0.03, .lower = -0.06, .upper = 0.06};
+    hold_to_phases(met, estimate);
+    INFO(share);
+    CHECK(estimate.std_error > 0.2);
+  }
+  // Known to 2 %, seven of 1.6 % each: each may be chance, but all of them are a tenth that is there surely.
+  const auto sure = [](double each) {
+    MetPhases met;
+    met.log_masses = Eigen::VectorXd::Constant(8, std::log(each));
+    met.log_masses[0] = std::log(1 - 7 * each);
+    met.errors = Eigen::VectorXd::Constant(8, 0.02);
+    met.shares = Eigen::VectorXd::Zero(8);
+    met.shares[0] = 1;
+    met.visits = 100;
+    Estimate estimate{.log_z = 0, .std_error = 0.03, .lower = -0.06, .upper = 0.06};
+    hold_to_phases(met, estimate);
+    return estimate;
+  };
+  CHECK(sure(0.016).status == Status::not_converged);
+  CHECK(sure(0.014).status == Status::ok);
+  CHECK(sure(0.014).std_error ==
+        Approx(std::hypot(0.03, std::log(1 + 7 * 0.014 * 0.96))).epsilon(1e-12));
 }
 
 namespace {

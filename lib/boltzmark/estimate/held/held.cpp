@@ -97,28 +97,37 @@ struct Unmet {
 constexpr double kSure = 0.99;  // that it is not by chance
 
 Unmet unmet_of(const MetMasses& masses, double level, const Estimate& estimate) {
-  constexpr double kMassErrors = 2;
+  constexpr double kMassErrors = 2, kHardly = 0.03;
   const Eigen::ArrayXd lowest = masses.lowest(kMassErrors, estimate.log_z);
   Unmet unmet;
   const auto is_unmet = [&](double share, double least) {
     return share < least / 2 && is_too_small(share, masses.visits, least, level);
   };
-  // Of masses that a few draws hold, each may be chance; all together are as much as they hold in the mean, and a part
-  // 1 - level of it with a chance of as much at most (Markov).
-  double unsure = 0, met = 0;
+  const auto is_surely = [&](double share, double least) {
+    return is_too_small(share, masses.visits, least, kSure);
+  };
+  // What the run hardly met, chosen by that alone, is together what it is in the mean: a part 1 - level of it is there but for
+  // a chance of as much (Markov). What is too small to be judged alone, chosen by that, is together what each surely holds.
+  double hardly = 0, met_of_hardly = 0, small = 0, met_of_small = 0;
   for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
     const double mass = std::exp(masses.log_masses[k] - estimate.log_z), share = masses.shares[k];
     const double least = lowest[k];
     if (is_unmet(share, least)) {
       unmet.mass += mass - share;
-      if (is_too_small(share, masses.visits, least, kSure)) unmet.surely += least - share;
-    } else if (share < mass / 2) {
-      unsure += mass;
-      met += share;
+      if (is_surely(share, least)) unmet.surely += least - share;
+    } else if (share < kHardly) {
+      hardly += mass;
+      met_of_hardly += share;
+    }
+    if (!is_surely(0, least)) {
+      small += least;
+      met_of_small += share;
     }
   }
-  if (const double least = std::min((1 - level) * unsure, 1.0); is_unmet(met, least))
-    unmet.mass += least - met;
+  if (const double least = std::min((1 - level) * hardly, 1.0); is_unmet(met_of_hardly, least))
+    unmet.mass += least - met_of_hardly;
+  if (is_surely(met_of_small, small)) unmet.surely = std::max(unmet.surely, small - met_of_small);
+  unmet.mass = std::max(unmet.mass, unmet.surely);
   return unmet;
 }
 

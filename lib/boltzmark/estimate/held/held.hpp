@@ -46,9 +46,11 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 /// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
 /// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors
 /// lower, or what surely is of it (log_least) if that is more, where the run was less than half as often and
-/// chance would have it with 20 % at most; to be sure, with 1 % at most. Masses that a few draws hold, so that none of them
-/// counts by itself, are held together: a fifth of their sum, which they exceed by chance with 20 % at most (Markov).
-/// So are groups of what is near all places, of which each may be too small to be met, where that is sure.
+/// chance would have it with 20 % at most; to be sure, with 1 % at most. What is too small for that is
+/// held together by what each surely holds; and what the run hardly met (3 % of its samples each at most) and does not count
+/// alone by a fifth of their sum, as few draws may hold it, which it exceeds by chance with 20 % at most (Markov).
+/// So are groups of what is near all places, of which each may be too small to be met, where that is sure: with 1 % at
+/// most, and a hundredth of their sum.
 /// Returns that part, 0 if there is none.
 /// Status  not_converged
 double hold_to_phases(const MetPhases& phases, Estimate& estimate);
