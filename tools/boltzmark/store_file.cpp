@@ -132,11 +132,12 @@ std::shared_ptr<const MetPhases> read_phases(const Npz& file) {
 // "unmoved_switches" of the others; "switch_visits" of either.
 void add_switches(const Switches& switches, NpzWriter& file) {
   const auto count = std::ssize(switches.units);
-  MetMasses masses{
-      {Eigen::VectorXd(count), Eigen::VectorXd(count)}, Eigen::VectorXd(count), switches.visits};
+  const Eigen::VectorXd none(count);
+  MetMasses masses{{none, none, none}, none, switches.visits};
   for (Eigen::Index k = 0; k < count; ++k) {
     const UnitSwitch& of = switches.units[static_cast<std::size_t>(k)];
     masses.log_masses[k] = of.log_ratio + std::log(of.share);
+    masses.log_least[k] = of.log_least + std::log(of.share);
     masses.errors[k] = of.error;
     masses.shares[k] = of.met;
   }
@@ -158,10 +159,12 @@ Switches read_switches(const Npz& file) {
   if (file.contains("switch_log_masses")) {
     const MetMasses masses = read_masses(file, "switch");
     for (Eigen::Index k = 0; k < masses.shares.size(); ++k)
-      switches.units.push_back({.share = 1,
-                                .met = masses.shares[k],
-                                .log_ratio = masses.log_masses[k],
-                                .error = masses.errors[k]});
+      switches.units.push_back(
+          {.share = 1,
+           .met = masses.shares[k],
+           .log_ratio = masses.log_masses[k],
+           .error = masses.errors[k],
+           .log_least = k < masses.log_least.size() ? masses.log_least[k] : kNoNumber});
   }
   if (!file.contains("unmoved_switches")) return switches;
   Eigen::MatrixXd unmoved = read_array(file, "unmoved_switches").matrix();

@@ -98,7 +98,8 @@ std::vector<double> check_blocks(const Layered& model, const std::vector<bool>& 
   const NumberedSides even(model, 0), odd(model, 1);
   const Unit kind = model.layer(1).unit;
   std::vector<double> changes;
-  for (const RareSwitch& of : rare_switches(even, odd, samples_of(model, {.states = {states}}))) {
+  for (const RareSwitch& of :
+       rare_switches(even, odd, samples_of(model, {.states = {states}})).likely) {
     if (of.units.size() != kUnits) continue;
     changes.push_back(of.change);
     CHECK(of.likely == Approx(std::log(kOn)).margin(0.02));
@@ -171,7 +172,7 @@ TEST_CASE(
   const NumberedSides even(model, 0), odd(model, 1);
   int pairs = 0;
   for (const RareSwitch& of :
-       rare_switches(even, odd, samples_of(model, {.states = {ground(model, turns)}}))) {
+       rare_switches(even, odd, samples_of(model, {.states = {ground(model, turns)}})).likely) {
     if (of.units.size() != 2) continue;
     ++pairs;
     CHECK(of.units[0] / 2 == of.units[1] / 2);

@@ -143,7 +143,7 @@ TEST_CASE(
   CHECK(mass == Approx(kPatterns * kOn).epsilon(0.3));
   // The five that are shared lead there and back: they are not moved too.
   const NumberedSides even(model, 0), odd(model, 1);
-  for (const RareSwitch& of : rare_switches(even, odd, samples_of(model, {.states = {off}})))
+  for (const RareSwitch& of : rare_switches(even, odd, samples_of(model, {.states = {off}})).likely)
     CHECK(of.units.size() <= kUnits);
   CHECK(refuses(found));
 }
@@ -304,7 +304,7 @@ TEST_CASE("rare switches come in the order of what they hold, not of what they g
   }
   const NumberedSides even(model, 0), odd(model, 1);
   const std::vector<RareSwitch> rare =
-      rare_switches(even, odd, samples_of(model, {.states = {states}}));
+      rare_switches(even, odd, samples_of(model, {.states = {states}})).likely;
   REQUIRE(rare.size() == 2);
   CHECK((rare[0].of.unit == 0 && rare[1].of.unit == 1));
   CHECK(rare[0].likely < rare[1].likely);

@@ -78,6 +78,12 @@ TEST_CASE("a run that never switched units of some weight together is refused, s
   StoredArrays whole = read_stored(dump);
   CHECK(whole["switch_log_masses"].values.size() >= kGates);
   CHECK(says(json_of({"estimate", "--from", dump})));
+  // Of masses that spread by their size two errors less are nothing, but what their chains surely hold is read, too.
+  StoredArrays unsure = whole;
+  for (double& error : unsure["switch_errors"].values) error = 10;
+  CHECK(says(json_of({"estimate", "--from", write_stored(unsure, changed)})));
+  unsure.erase("switch_log_least");
+  CHECK_FALSE(says(json_of({"estimate", "--from", write_stored(unsure, changed)})));
   for (double& share : whole["switch_shares"].values) share = 0.04;  // as if it had
   CHECK_FALSE(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
   whole["switch_errors"].values[0] = -1;

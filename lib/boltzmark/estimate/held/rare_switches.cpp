@@ -262,6 +262,18 @@ double change_of(const UnitSwitch& of, const VectorXd& changes) {
   return std::abs(change);
 }
 
+// log E[e^(way input)] <= way input where it is greatest.
+double greatest_of(const Bipartite& sides, const RareSwitch& one) {
+  const Index unit = one.units[0];
+  const double way = one.of.to - one.of.from;
+  double greatest = way * sides.bias[unit];
+  for (Index i = 0; i < sides.weights.rows(); ++i) {
+    const double each = way * sides.weights(i, unit);
+    greatest += each * (each > 0 ? sides.other[i].highest() : sides.other[i].lowest());
+  }
+  return greatest;
+}
+
 void add_candidates(const NumberedSides& side, const RunSamples& samples,
                     std::vector<RareSwitch>& all) {
   constexpr double kWeights = 0x1p32, kProducts = 9, kFewest = 500;
@@ -288,6 +300,7 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
     rare[k].likely = held[k].log_ratio;
     set_ends(held[k].inputs, rare[k]);
     rare[k].change = change_of(rare[k].of, held[k].changes);
+    rare[k].greatest = greatest_of(side.sides, rare[k]);
     rare[k].means = std::move(held[k].ends);
     all.push_back(std::move(rare[k]));
   }
@@ -379,8 +392,9 @@ std::vector<RareSwitch> pairs_across(const NumberedSides& even, const std::vecto
   return pairs;
 }
 
-// Those first that hold the most; none of those that all together are next to nothing by mean field.
-void keep_likely(std::vector<RareSwitch>& candidates) {
+// Apart, of those that all together are next to nothing by mean field, the single units.
+RareSwitches told_apart(std::vector<RareSwitch> candidates) {
+  RareSwitches apart;
   std::erase_if(candidates, [](const RareSwitch& one) { return std::isnan(one.likely); });
   std::stable_sort(
       candidates.begin(), candidates.end(),
@@ -389,14 +403,26 @@ void keep_likely(std::vector<RareSwitch>& candidates) {
   while (!candidates.empty()) {
     left += candidates.back().expected(1);
     if (left > kNextToNothing) break;
+    if (candidates.back().numbers.size() == 1)
+      apart.unlikely.push_back(std::move(candidates.back()));
     candidates.pop_back();
   }
+  const auto at_most = [](const RareSwitch& one) { return std::log(one.of.share) + one.greatest; };
+  const double next_to_nothing =
+      std::log(kNextToNothing / static_cast<double>(apart.unlikely.size()));
+  std::erase_if(apart.unlikely,
+                [&](const RareSwitch& one) { return at_most(one) < next_to_nothing; });
+  std::stable_sort(
+      apart.unlikely.begin(), apart.unlikely.end(),
+      [&](const RareSwitch& a, const RareSwitch& b) { return at_most(a) > at_most(b); });
+  apart.likely = std::move(candidates);
+  return apart;
 }
 
 }  // namespace
 
-std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
-                                      const RunSamples& samples) {
+RareSwitches rare_switches(const NumberedSides& even, const NumberedSides& odd,
+                           const RunSamples& samples) {
   std::vector<RareSwitch> all, of_odd;
   add_candidates(even, samples, all);
   add_candidates(odd, samples, of_odd);
@@ -404,8 +430,7 @@ std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedS
   std::move(of_odd.begin(), of_odd.end(), std::back_inserter(all));
   drop_told_twice(all);
   std::move(pairs.begin(), pairs.end(), std::back_inserter(all));
-  keep_likely(all);
-  return all;
+  return told_apart(std::move(all));
 }
 
 }  // namespace boltzmark

@@ -37,7 +37,9 @@ struct RareSwitch {
   std::vector<ValueRange> ends = {};  ///< where each moves to, likewise
   double likely = 0;                  ///< log ratio
   double change = 0;                  ///< by which the units' inputs move on the way, in nats
-  Eigen::VectorXf means = {};         ///< of all units there
+  /// Of one unit, no log ratio is greater: its input where the others are as it wants them, times how far it moves.
+  double greatest = 0;
+  Eigen::VectorXf means = {};  ///< of all units there
 
   /// How often right samples of so many visits have it.
   double expected(double visits) const { return visits * of.share * std::exp(likely); }
@@ -77,15 +79,22 @@ inline std::string draws_of(const RareSwitch& of) {
   return fmt::format("{}", fmt::join(of.numbers, " "));
 }
 
+/// Rare switches, and those apart that mean field takes for next to nothing.
+struct RareSwitches {
+  std::vector<RareSwitch> likely;  ///< those first that hold the most
+  std::vector<RareSwitch>
+      unlikely;  ///< of single units that may hold more, those first that may hold the most
+};
+
 /// Finds the switches of units of both sides, and of groups of them whose weights point alike as they move or that hold more
 /// together than each by itself (UnitSteps from the means), that samples have with a share of
-/// 3 % or less, those first that hold the most by mean field; none of those that all together are next to nothing, nor of
+/// 3 % or less; likely are all but those that together are next to nothing by mean field, and none is of
 /// two groups of both sides that lead to each other the larger one. Besides, pairs of these of both sides, neither of which
 /// leads to the other, that by their weights hold more than either.
 /// Cost      2^27 + 2^26 log partitions a side at most, and mean field for as many as 2^32 weights allow, or 500; of
 ///   more, evenly spaced ones, single units first, and at least half of what is left to either kind of groups
 /// Lifetime  the sides must outlive what is returned
-std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
-                                      const RunSamples& samples);
+RareSwitches rare_switches(const NumberedSides& even, const NumberedSides& odd,
+                           const RunSamples& samples);
 
 }  // namespace boltzmark

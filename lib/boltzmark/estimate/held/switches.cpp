@@ -32,17 +32,25 @@ struct Steps {
   double left = 0;
 };
 
+// As many as all moves of a model may take together.
+double all_steps(const Bipartite& sides) {
+  constexpr double kWeights = 0x1p34, kSweeps = 20000;
+  const auto weights = static_cast<double>(sides.weights.size());
+  return std::max(kSweeps, kWeights / std::max(1.0, weights)) / kMovedChains;
+}
+
+double steps_for(double nats, double a_nat) {
+  return std::clamp(a_nat * nats, kFewestSteps, kMostSteps);
+}
+
 // What steps waste is about change / (2 steps) nats: a quarter of one, or one where there are many. Where not all can be
 // moved, those are that are met so often that they are not held together.
-Steps steps_of(const std::vector<RareSwitch>& candidates, double visits) {
-  constexpr double kWeights = 0x1p34, kSweeps = 20000;
-  const auto weights = static_cast<double>(candidates[0].side->sides.weights.size());
-  const double all = std::max(kSweeps, kWeights / std::max(1.0, weights)) / kMovedChains;
+Steps steps_of(const std::vector<RareSwitch>& candidates, double all, double visits) {
   Steps steps;
   const auto move_each = [&](std::size_t count, double a_nat) {
     steps = {{}, all};
     for (std::size_t k = 0; k < count && steps.left >= kFewestSteps; ++k) {
-      const double wanted = std::clamp(a_nat * candidates[k].change, kFewestSteps, kMostSteps);
+      const double wanted = steps_for(candidates[k].change, a_nat);
       steps.of.push_back(static_cast<int>(std::min(wanted, steps.left)));
       steps.left -= steps.of.back();
     }
@@ -54,6 +62,19 @@ Steps steps_of(const std::vector<RareSwitch>& candidates, double visits) {
   });
   move_each(static_cast<std::size_t>(often - candidates.begin()), 2);
   return steps;
+}
+
+// Steps are for what the likely ones leave: as many of the others as they allow, in few steps each.
+void add_unlikely(std::vector<RareSwitch> unlikely, std::vector<RareSwitch>& candidates,
+                  Steps& steps) {
+  if (steps.of.size() < candidates.size()) return;
+  for (RareSwitch& one : unlikely) {
+    const auto wanted = static_cast<int>(steps_for(one.greatest, 0.5));
+    if (wanted > steps.left) return;
+    steps.of.push_back(wanted);
+    steps.left -= wanted;
+    candidates.push_back(std::move(one));
+  }
 }
 
 // States whose units are where they are most often, each the first below which weights have so large a share.
@@ -75,6 +96,20 @@ UnitMove move_of(const RareSwitch& candidate) {
   return {candidate.numbers, candidate.homes, candidate.ends};
 }
 
+// What a switch may hold, where its chains' weights leave that open: by a normal law of their logs, of a variance that is
+// twice as large as theirs with a chance of 5 %. Else 0.
+double unsure_mass(const VectorXd& log_weights, double share) {
+  constexpr double kSure = 0.25, kGreatest = 50;  // relative error; e^50 is as much as any more
+  constexpr double kVariances = 2;
+  const Eigen::ArrayXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
+  const double count = static_cast<double>(weights.size()), mean = weights.mean();
+  const double error = std::sqrt((weights - mean).square().sum() / (count - 1) / count) / mean;
+  if (!(error > kSure)) return 0;
+  const double log_mean = log_weights.mean(),
+               variance = (log_weights.array() - log_mean).square().sum() / (count - 1);
+  return share * std::exp(std::min(log_mean + kVariances * variance / 2, kGreatest));
+}
+
 // Whether each column of values has the switch.
 Flags switched(const Eigen::MatrixXf& values, const UnitSwitch& of) {
   Flags all(values.cols());
@@ -82,8 +117,20 @@ Flags switched(const Eigen::MatrixXf& values, const UnitSwitch& of) {
   return all;
 }
 
+// What the mean of those log weights that count surely is, of all: in the others the weight counts for nothing.
+double log_least(const VectorXd& log_weights, const Flags& count) {
+  constexpr double kErrors = 4;
+  const auto all = static_cast<double>(count.size()), counted = static_cast<double>(count.count());
+  if (counted < 2) return -std::numeric_limits<double>::infinity();
+  const double mean = count.select(log_weights.array(), 0.0).sum() / counted;
+  const double squares = count.select((log_weights.array() - mean).square(), 0.0).sum();
+  return mean + std::log(counted / all) -
+         kErrors * std::sqrt(squares / (counted - 1) / counted + (all - counted) / (all * counted));
+}
+
 // Writes what weights tell of those chains that count, of which there is one at least.
 void set_ratio(const VectorXd& log_weights, const Flags& count, double visits, UnitSwitch& of) {
+  of.log_least = log_least(log_weights, count);
   const Eigen::ArrayXd counted =
       count.select(log_weights.array(), -std::numeric_limits<double>::infinity());
   const double highest = counted.maxCoeff(), all = static_cast<double>(count.size());
@@ -234,10 +281,9 @@ void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSampl
                  const Flags& left, double steps_left, StreamKey key, Switches& switches) {
   constexpr double kMostBatches = 32;
   if (rest.size() == 0 || rest.is_nothing()) return;
-  const auto steps_for = [](double nats) { return std::clamp(2 * nats, kFewestSteps, kMostSteps); };
   double steps = 0;  // of one, in the mean
   for (std::size_t k = 0; k < rest.size(); ++k)
-    steps += rest.probability(k) * steps_for(rest[k].change);
+    steps += rest.probability(k) * steps_for(rest[k].change, 2);
   const double batches = std::clamp(std::floor(steps_left / steps), 1.0, kMostBatches);
   std::vector<DrawnSwitch> drawn =
       draw_of(rest, static_cast<std::size_t>(batches) * kMovedChains, key);
@@ -251,7 +297,7 @@ void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSampl
   }
   parallel_for(parts.size(), [&](std::size_t p) {
     const double most = rest[parts[p].back().of].change;
-    move_drawn(mover, rest, samples, switches.units, static_cast<int>(steps_for(most)), parts[p],
+    move_drawn(mover, rest, samples, switches.units, static_cast<int>(steps_for(most, 2)), parts[p],
                derive_key(key, std::to_string(p)));
   });
 
@@ -267,6 +313,43 @@ void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSampl
   }
 }
 
+// Moves each by kMovedChains chains; and again, in four times the steps, those that may hold more than is told by weights that
+// spread so much, within four times as many in all, those first that may hold the most.
+std::vector<MovedUnits> move_all(const UnitMover& mover, const std::vector<RareSwitch>& candidates,
+                                 std::vector<int> steps, double left, const RunSamples& samples,
+                                 StreamKey key) {
+  constexpr int kMore = 4, kMost = 1 << 15;
+  left *= kMore;
+  std::vector<double> evenly;
+  for (int c = 0; c < kMovedChains; ++c) evenly.push_back((c + 0.5) / kMovedChains);
+  std::vector<MovedUnits> moved(steps.size());
+  std::vector<std::size_t> next(steps.size());
+  std::iota(next.begin(), next.end(), 0);
+  for (int again = 0; !next.empty(); ++again) {
+    parallel_for(next.size(), [&](std::size_t n) {
+      const std::size_t k = next[n];
+      const StreamKey of_unit = derive_key(key, draws_of(candidates[k]));
+      moved[k] =
+          mover.move({move_of(candidates[k])}, steps[k], starts_of(candidates[k], samples, evenly),
+                     again == 0 ? of_unit : derive_key(of_unit, std::to_string(again)));
+    });
+    std::vector<std::pair<double, std::size_t>> unsure;
+    for (const std::size_t k : next)
+      if (const double may = unsure_mass(moved[k].log_weights, candidates[k].of.share);
+          may > kNextToNothing && kMore * steps[k] <= kMost)
+        unsure.emplace_back(may, k);
+    std::stable_sort(unsure.begin(), unsure.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    next.clear();
+    for (const auto& [may, k] : unsure)
+      if (kMore * steps[k] <= left) {
+        left -= steps[k] *= kMore;
+        next.push_back(k);
+      }
+  }
+  return moved;
+}
+
 }  // namespace
 
 Switches switch_units(const Layered& model, const VisitedStates& visited, StreamKey key) {
@@ -275,18 +358,13 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   if (!(samples.weights.sum() > 0)) return switches;
   switches.visits = 1 / samples.weights.squaredNorm();
   const NumberedSides even(model, 0), odd(model, 1);
-  std::vector<RareSwitch> candidates = rare_switches(even, odd, samples);
+  auto [candidates, unlikely] = rare_switches(even, odd, samples);
+  const double all = all_steps(even.sides);
+  Steps steps = steps_of(candidates, all, switches.visits);
+  add_unlikely(std::move(unlikely), candidates, steps);
   if (candidates.empty()) return switches;
-  const Steps steps = steps_of(candidates, switches.visits);
   const UnitMover mover(model);
-  std::vector<MovedUnits> moved(steps.of.size());
-  std::vector<double> evenly;
-  for (int c = 0; c < kMovedChains; ++c) evenly.push_back((c + 0.5) / kMovedChains);
-  parallel_for(steps.of.size(), [&](std::size_t k) {
-    const RareSwitch& candidate = candidates[k];
-    moved[k] = mover.move({move_of(candidate)}, steps.of[k], starts_of(candidate, samples, evenly),
-                          derive_key(key, draws_of(candidate)));
-  });
+  const std::vector<MovedUnits> moved = move_all(mover, candidates, steps.of, all, samples, key);
   const Flags all_chains = Flags::Constant(kMovedChains, true);
   for (std::size_t k = 0; k < moved.size(); ++k)
     set_ratio(moved[k].log_weights, all_chains, switches.visits, candidates[k].of);

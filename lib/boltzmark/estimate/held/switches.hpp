@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "boltzmark/model/layered.hpp"
@@ -27,6 +28,8 @@ struct UnitSwitch {
   /// mean field takes for nearly all that is nearer to `to` / Z of those of the share
   double log_ratio = 0;
   double error = 0;  ///< relative standard error of share times that ratio
+  /// What log_ratio surely is: log E[w] >= E[log w], by Jensen's inequality, four standard errors less
+  double log_least = -std::numeric_limits<double>::infinity();
 };
 
 /// What rare switches hold that were not all moved, told by some that were drawn among them.
@@ -54,14 +57,17 @@ struct Switches {
 /// a cosine of 0.9, 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, or that walks tell to hold more together than
 /// the first of them (UnitSteps), and any of these with one of the other side that it
 /// is joined to by such weights that both hold more than either. Of rare ones, met by 3 % or less, all but those that
-/// mean field tells to hold less than e^-5 in all.
+/// mean field tells to hold less than e^-5 in all; and of these the single units whose weights allow the most, for
+/// mean field does not see what opens when several others follow, none of which does alone. Those whose log weights spread
+/// so much that they may hold more are moved again, in four times as many steps each time.
 /// What several of them hold counts once, for the first, so that masses are of disjoint states. Where there are too
 /// many, those are moved that right samples meet more than 32 times, and of the others some that are drawn in proportion
 /// to what mean field tells of them: the mean of mass / probability is what all hold. [Hansen and Hurwitz 1943] Of
 /// several of those a state counts for one that no sample has, before those that were met.
 /// Randomness  streams of key
 /// Cost        mean field for as many units of a side, evenly spaced, as 2^32 weights allow, or 500; and in all as many
-///   sweeps of a chain as 2^34 weights allow, or 20,000: 16 chains of 32 to 512 a unit, or one of those drawn
+///   sweeps of a chain as 2^34 weights allow, or 20,000: 16 chains of 32 to 512 a unit, or one of those drawn; four
+///   times as many besides where some are moved again, of 2^15 at most
 /// Throws      InvalidArgument if a layer is Gaussian
 Switches switch_units(const Layered& model, const VisitedStates& visited, StreamKey key);
 
