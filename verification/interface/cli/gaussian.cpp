@@ -68,6 +68,33 @@ TEST_CASE("score of Gaussian units is the log density of the cases as they are")
   CHECK(score["std_error"] == 0);
 }
 
+TEST_CASE("estimate --method exact sums a Gaussian layer out, as exact does") {
+  const io_test::Folder folder;
+  const boltzmark::Layered model(
+      {{.unit = boltzmark::Unit::gaussian(),
+        .bias = Eigen::Vector2d(3, -1),
+        .sigma0 = Eigen::Vector2d(2, 0.25)},
+       {.unit = boltzmark::Unit::bernoulli(), .bias = Eigen::VectorXd::Ones(1), .sigma0 = {}}},
+      {Eigen::MatrixXd::Zero(2, 1)});
+  const std::string path = saved(model, folder / "m.npz");
+  const Json estimate = json_of({"estimate", path, "--method", "exact"});
+  // Without weights: sqrt(2 pi) sigma of each Gaussian unit, and 1 + e.
+  const double expected = std::log(2 * M_PI * 2 * 0.25 * (1 + std::exp(1.0)));
+  CHECK(estimate["log_z"].get<double>() == Approx(expected).epsilon(1e-12));
+  CHECK(estimate["log_z"] == json_of({"exact", path})["log_z"]);
+  CHECK(estimate["status"] == "ok");
+  // What cannot be enumerated is refused by what is wrong with it.
+  const boltzmark::Layer none{.unit = boltzmark::Unit::gaussian(),
+                              .bias = Eigen::VectorXd::Zero(1),
+                              .sigma0 = Eigen::VectorXd::Ones(1)};
+  const boltzmark::Layer smooth{
+      .unit = boltzmark::Unit::continuous(), .bias = Eigen::VectorXd::Zero(1), .sigma0 = {}};
+  check_refused(
+      run({"estimate", saved({{none, smooth}, {Eigen::MatrixXd::Zero(1, 1)}}, folder / "n.npz"),
+           "--method", "exact"}),
+      {"n.npz: ", "not discrete"});
+}
+
 TEST_CASE(
     "cases of which single precision tells too little are refused, not scored or trained on") {
   const io_test::Folder folder;

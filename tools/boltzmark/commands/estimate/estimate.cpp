@@ -228,7 +228,9 @@ void check_method_on_ranks(const std::string& method) {
 }
 
 EstimateOutcome make_and_print(const EstimateRequest& arguments, const Session& session) {
-  const Layered model = load_tempered_model(arguments.model);
+  // Enumeration tempers nothing, and may sum a Gaussian layer out.
+  const Layered model = is_exact(arguments.method) ? load_model(arguments.model)
+                                                   : load_tempered_model(arguments.model);
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);
   set_known(known, outcome);
