@@ -225,7 +225,8 @@ std::vector<int> read_labels(const std::string& path) {
   ByteSource source = ByteSource::open(path);
   switch (kind_of(source.peek(512))) {
     case FileKind::npy:
-      return classes_of(labels_of_column(read_npy(source)).integers(), source.place());
+      return classes_of(labels_of_column(read_npy(source, Elements::integers)).integers(),
+                        source.place());
     case FileKind::idx:
       return classes_of(read_idx(source).integers(), source.place());
     case FileKind::text: {

@@ -41,25 +41,14 @@ bool seems_parameter(const std::string& name) {
          (digits == 0 && (stem == "unit" || (stem == "units" && name != stem)));
 }
 
-void expect_floats(const Array& array) {
-  if (!is_float(array.type)) {
-    array.place.refuse(fmt::format("holds {}", element_name(array.type)),
-                       "must be float32 or float64");
-  }
-}
-
 /// Reads an array of float32 or float64.  Throws  DataError if it is missing or of another type
 Array read_floats(const Npz& file, const std::string& name) {
-  Array array = file.read(name);
-  expect_floats(array);
-  return array;
+  return file.read(name, Elements::floats);
 }
 
 /// Reads its type and shape alone.  Throws  as read_floats
 Array describe_floats(const Npz& file, const std::string& name) {
-  Array array = file.describe(name);
-  expect_floats(array);
-  return array;
+  return file.describe(name, Elements::floats);
 }
 
 /// Refuses a file that holds an array which is named as a layer's parameters are, or nearly, and is none
@@ -92,12 +81,12 @@ Eigen::VectorXd read_layer_vector(const Npz& file, const std::string& name, Eige
 
 std::vector<Unit> read_units(const Npz& file, std::size_t layers) {
   if (!file.contains("units")) return std::vector<Unit>(layers, Unit::bernoulli());
-  const Array header = file.describe("units");
+  const Array header = file.describe("units", Elements::integers);
   header.expect_dimensions(1);
   if (header.shape[0] != layers)
     header.place.refuse(fmt::format("has {} codes", header.shape[0]),
                         fmt::format("must have {}, one per layer", layers));
-  const Array array = file.read("units");
+  const Array array = file.read("units", Elements::integers);
   std::vector<Unit> units;
   for (const std::int32_t code : array.integers()) {
     units.push_back(as_file_fault(file.path(), [&] { return Unit::from_code(code); }));
@@ -305,7 +294,7 @@ void expect_float32(const Layered& model) {
 
 Unit read_hidden_unit(const Npz& file) {
   if (!file.contains("units")) return Unit::bernoulli();
-  const Array array = file.read("units");
+  const Array array = file.read("units", Elements::integers);
   const std::vector<std::int32_t> codes = array.integers();
   if (codes.size() != 1)
     array.place.refuse(fmt::format("has {} codes", codes.size()),

@@ -48,7 +48,61 @@ std::string zeros_npy(const std::vector<std::uint64_t>& shape) {
          std::string(count * sizeof(double), '\0');
 }
 
+/// An array of any type, without elements: it is to be refused before they are read.
+std::string npy_of(const std::string& type, const std::string& shape) {
+  const std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}}}", type, shape);
+  return std::string("\x93NUMPY\x01\x00", 8) + little(header.size(), 2) + header;
+}
+
 }  // namespace
+
+TEST_CASE("an array is refused by the name of its type and by the types that its reader takes") {
+  const io_test::Folder folder;
+  using Types = std::vector<std::pair<std::string, std::string>>;
+  const std::string w = zeros_npy({3, 2}), b = zeros_npy({3}), c = zeros_npy({2});
+  const std::string floats = " (must be float32 or float64)";
+  for (const auto& [type, told] : Types{{"<f2", "float16" + floats},
+                                        {"<f16", "float128" + floats},
+                                        {">f2", "big-endian float16" + floats},
+                                        {">f4",
+                                         "big-endian float32 (must be little endian, as "
+                                         ".astype('<f4') of NumPy makes it)"},
+                                        {"<i4", "int32" + floats},
+                                        {">i4", "big-endian int32" + floats},
+                                        {"|u1", "uint8" + floats},
+                                        {">u1", "uint8" + floats},  // one byte has no order
+                                        {"|b1", "bool" + floats},
+                                        {"<c8", "complex64" + floats},
+                                        {"<U8", "text, '<U8'" + floats},
+                                        {"|O", "Python objects, '|O'" + floats},
+                                        {"<M8[ns]", "dates, '<M8[ns]'" + floats},
+                                        {"<f999999999999", "type '<f999999999999'" + floats},
+                                        {"=f4", "type '=f4'" + floats},  // no file's order
+                                        {"=", "type '='" + floats}})
+    check_refused(
+        run({"exact",
+             folder.write("m.npz", zip_of({{"W", npy_of(type, "(3, 2)")}, {"b", b}, {"c", c}}))}),
+        {"m.npz: W holds " + told});
+  for (const auto& [type, told] : Types{{"<f8", "float64"}, {"<f2", "float16"}})
+    check_refused(
+        run({"exact",
+             folder.write(
+                 "u.npz",
+                 zip_of({{"W", w}, {"b", b}, {"c", c}, {"units", npy_of(type, "(2,)")}}))}),
+        {"u.npz: units holds " + told + " (must hold integers)"});
+  const std::string numbers = " (must be float32, float64, bool or integers)";
+  for (const auto& [type, told] : Types{{"<f2", "float16" + numbers},
+                                        {"<c16", "complex128" + numbers},
+                                        {">i4",
+                                         "big-endian int32 (must be little endian, as "
+                                         ".astype('<i4') of NumPy makes it)"}})
+    check_refused(run({"describe", folder.write("d.npy", npy_of(type, "(4, 3)"))}),
+                  {"d.npy: holds " + told});
+  check_refused(run({"train", folder.write("d.csv", "0,1\n1,0\n"), "--hidden", "2", "--labels",
+                     folder.write("l.npy", npy_of("<f4", "(2,)")), "--out", folder / "o.npz"}),
+                {"l.npy: holds float32 (must hold integers)"});
+}
 
 TEST_CASE("weights of float16 and of integers are each refused by their name") {
   const io_test::Folder folder;

@@ -115,9 +115,9 @@ TEST_CASE("a .npy header that is malformed is refused") {
   refuse("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)", "malformed header");
   refuse("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), 'shape': (1, 1)}", "malformed");
   refuse("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 1)}", "negative size");
-  refuse("{'descr': '<U8', 'fortran_order': False, 'shape': (1, 1)}", "holds type '<U8'");
-  refuse("{'descr': '|O', 'fortran_order': False, 'shape': (1, 1)}", "holds type '|O'");
-  check_data(fixture("big_endian.npy"), "holds type '>f8'");
+  refuse("{'descr': '<U8', 'fortran_order': False, 'shape': (1, 1)}", "holds text, '<U8'");
+  refuse("{'descr': '|O', 'fortran_order': False, 'shape': (1, 1)}", "holds Python objects, '|O'");
+  check_data(fixture("big_endian.npy"), "holds big-endian float64");
   check_data(fixture("complex.npy"), "holds complex128");
   check_data(fixture("records.npy"), "holds records");
   check_data(folder.write("a.npy", std::string("\x93NUMPY\x09\x00\x00\x00", 10)), "version 9");

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "boltzmark/io/formats/byte_source.hpp"
 
@@ -96,6 +98,43 @@ std::optional<ElementType> element_of_code(std::string_view code) {
   return std::nullopt;
 }
 
+std::string type_text(std::string_view code) {
+  const std::string_view size_text = code.substr(std::min<std::size_t>(code.size(), 2));
+  unsigned size = 0;
+  const auto [end, error] =
+      std::from_chars(size_text.data(), size_text.data() + size_text.size(), size);
+  const bool whole = error == std::errc{} && end == size_text.data() + size_text.size();
+  const char order = code.empty() ? ' ' : code[0], kind = code.size() < 2 ? ' ' : code[1];
+  constexpr std::pair<char, std::string_view> kNumbers[] = {
+      {'f', "float"}, {'i', "int"}, {'u', "uint"}, {'c', "complex"}};
+  constexpr unsigned kMostBytes = 32;
+  for (const auto& [letter, name] : kNumbers)
+    if ((order == '<' || order == '>') && kind == letter && whole && size > 0 && size <= kMostBytes)
+      return fmt::format("{}{}{}", order == '>' ? "big-endian " : "", name, 8 * size);
+  constexpr std::pair<char, std::string_view> kOthers[] = {
+      {'S', "text"},  {'U', "text"},          {'O', "Python objects"},
+      {'M', "dates"}, {'m', "spans of time"}, {'V', "raw bytes"}};
+  for (const auto& [letter, name] : kOthers)
+    if (kind == letter) return fmt::format("{}, '{}'", name, code.substr(0, 16));
+  return fmt::format("type '{}'", code.substr(0, 16));
+}
+
+bool takes(Elements elements, ElementType type) {
+  return elements == Elements::numbers || is_float(type) == (elements == Elements::floats);
+}
+
+std::string_view taken_text(Elements elements) {
+  switch (elements) {
+    case Elements::floats:
+      return "must be float32 or float64";
+    case Elements::integers:
+      return "must hold integers";
+    case Elements::numbers:
+      break;
+  }
+  return "must be float32, float64, bool or integers";
+}
+
 bool is_float(ElementType type) {
   return type == ElementType::float32 || type == ElementType::float64;
 }
@@ -148,7 +187,7 @@ Eigen::VectorXd Array::vector() const {
 std::vector<std::int32_t> Array::integers() const {
   expect_dimensions(1);
   if (is_float(type)) {
-    place.refuse(fmt::format("holds {}", element_name(type)), "must hold integers");
+    place.refuse(fmt::format("holds {}", element_name(type)), taken_text(Elements::integers));
   }
   std::vector<std::int32_t> out(count());
   with_elements(*this, [&](const auto* values) {

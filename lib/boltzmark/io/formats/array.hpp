@@ -35,6 +35,15 @@ std::string_view element_name(ElementType type);
 std::string_view element_code(ElementType type);
 std::optional<ElementType> element_of_code(std::string_view code);
 bool is_float(ElementType type);
+/// Names what any code of a .npy header stands for, as NumPy does where it has a name: "float16",
+/// "big-endian int32", "text, '<U8'".
+std::string type_text(std::string_view code);
+
+/// What types a reader of an array takes.
+enum class Elements { numbers, floats, integers };
+bool takes(Elements elements, ElementType type);
+/// Tells which these are, for messages: "must be float32 or float64".
+std::string_view taken_text(Elements elements);
 /// Returns the type of elements in memory.
 constexpr ElementType element_of(const double*) { return ElementType::float64; }
 constexpr ElementType element_of(const float*) { return ElementType::float32; }

@@ -132,16 +132,20 @@ std::string header_text(ByteSource& source) {
   return {bytes.begin(), bytes.end()};
 }
 
-ElementType parse_type(std::string descr, const Place& place) {
+ElementType parse_type(std::string descr, Elements elements, const Place& place) {
   if (descr.size() == 3 && descr[2] == '1') descr[0] = '|';  // byte order means nothing here
-  if (const auto type = element_of_code(descr)) return *type;
-  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"f2", "float16"}, {"f16", "float128"}, {"c8", "complex64"}, {"c16", "complex128"}};
-  for (const auto& [code, known] : kOthers)
-    if (descr.size() > 1 && descr.substr(1) == code)
-      place.refuse(fmt::format("holds {}", known), "must be float32 or float64");
-  place.refuse(fmt::format("holds type '{}'", descr.substr(0, 16)),
-               "must be float32 or float64, or for data bool or integers, little endian");
+  if (const auto type = element_of_code(descr)) {
+    if (takes(elements, *type)) return *type;
+    place.refuse(fmt::format("holds {}", element_name(*type)), taken_text(elements));
+  }
+  const std::string found = "holds " + type_text(descr);
+  if (descr.starts_with('>')) {
+    descr[0] = '<';
+    if (const auto type = element_of_code(descr); type && takes(elements, *type))
+      place.refuse(found,
+                   fmt::format("must be little endian, as .astype('{}') of NumPy makes it", descr));
+  }
+  place.refuse(found, taken_text(elements));
 }
 
 constexpr std::string_view kEnding = ".npy";
@@ -225,11 +229,11 @@ Header parse_header(ByteSource& source) {
   return HeaderParser(text, source.place()).parse();
 }
 
-Described read_header(ByteSource& source) {
+Described read_header(ByteSource& source, Elements elements) {
   const Header header = parse_header(source);
   Described found;
   found.array.place = source.place();
-  found.array.type = parse_type(header.descr, source.place());
+  found.array.type = parse_type(header.descr, elements, source.place());
   found.array.shape = *header.shape;
   found.fortran_order = *header.fortran_order;
   return found;
@@ -267,8 +271,8 @@ TextForm text_form(const Header& header, const Place& place) {
 
 }  // namespace
 
-Array read_npy(ByteSource& source) {
-  auto [array, fortran_order] = read_header(source);
+Array read_npy(ByteSource& source, Elements elements) {
+  auto [array, fortran_order] = read_header(source, elements);
   read_elements(source, array);
   if (fortran_order) from_fortran_order(array);
   return array;
@@ -317,9 +321,9 @@ ByteSource Npz::open(std::string_view name) const {
   return zip_.open(*member, std::string(name));
 }
 
-Array Npz::describe(std::string_view name) const {
+Array Npz::describe(std::string_view name, Elements elements) const {
   ByteSource source = open(name);
-  return read_header(source).array;
+  return read_header(source, elements).array;
 }
 
 namespace {
@@ -359,9 +363,9 @@ std::string Npz::read_text(std::string_view name) const {
   return text.substr(0, text.find_last_not_of('\0') + 1);  // NumPy pads with zeros
 }
 
-Array Npz::read(std::string_view name) const {
+Array Npz::read(std::string_view name, Elements elements) const {
   ByteSource source = open(name);
-  return read_npy(source);
+  return read_npy(source, elements);
 }
 
 void NpzWriter::add_bytes(std::string_view name, ElementType type,

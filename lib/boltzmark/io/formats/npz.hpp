@@ -17,9 +17,9 @@ namespace boltzmark {
 inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
 
 /// Reads an array in NumPy's .npy format, versions 1 to 3: bool, integers, float32 and float64,
-/// little endian, C or Fortran order.
+/// little endian, C or Fortran order; of these those asked for.
 /// Throws  DataError if the source is anything else, or does not hold exactly what it promises
-Array read_npy(ByteSource& source);
+Array read_npy(ByteSource& source, Elements elements = Elements::numbers);
 
 /// Writes the header of an array in C order, format version 1.0.
 std::string npy_header(ElementType type, const std::vector<std::uint64_t>& shape);
@@ -34,10 +34,10 @@ class Npz {
   /// Lists the arrays, in the file's order, without their ending .npy.
   std::vector<std::string> names() const;
   bool contains(std::string_view name) const;
-  /// Throws  DataError if there is no such array, or it is damaged
-  Array read(std::string_view name) const;
+  /// Throws  DataError if there is no such array, it is damaged, or of another type
+  Array read(std::string_view name, Elements elements = Elements::numbers) const;
   /// Reads an array's header alone: its type and shape, without elements.  Throws  as read
-  Array describe(std::string_view name) const;
+  Array describe(std::string_view name, Elements elements = Elements::numbers) const;
   /// Reads a text: bytes (uint8) in one dimension, or one string of NumPy's, of bytes or of characters.
   /// Throws  as read; if it is neither, has more than 4096 characters, or one beyond Unicode
   std::string read_text(std::string_view name) const;
