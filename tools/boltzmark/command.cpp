@@ -196,10 +196,7 @@ void Command::real(double* target, const std::string& shown, Range range, const 
 }
 
 void Command::flag(bool* target, const std::string& shown, const std::string& help) {
-  add(shown, help, [target, shown](const std::string& text) {
-    if (text != "true") refuse(shown, text, "given without a value");
-    *target = true;
-  }).flag = true;
+  add(shown, help, [target](const std::string&) { *target = true; }).flag = true;
 }
 
 void Command::writes(std::initializer_list<std::string_view> names) {

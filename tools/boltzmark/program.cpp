@@ -89,8 +89,22 @@ std::string nearest_option(const Command& command, const std::string& word) {
       nearest.empty() ? "" : nearest + ", or another ", command.name(), of_file));
 }
 
+// CLI11 takes `--json=` for `--json`, and what stands behind it for a truth.
+void refuse_values_of_flags(const Command& command, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return;
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string::npos) continue;
+    for (const Argument& known : command.arguments())
+      if (known.flag && known.name == argument.substr(0, equals))
+        throw UsageError(fmt::format("{}: {} has a value (must be {} alone)", command.name(),
+                                     argument, known.name));
+  }
+}
+
 // Splits the arguments of a command into the values of each of its arguments.
 Values parse(const Command& command, std::vector<std::string> arguments) {
+  refuse_values_of_flags(command, arguments);
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();

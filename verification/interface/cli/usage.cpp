@@ -130,8 +130,10 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
       {{"exact", "m.npz", "--frobnicate"}, "unknown option --frobnicate"},
       {{"exact", "m.npz", "--frobnicate=3"}, "unknown option --frobnicate"},
       {{"exact", "m.npz", "-x"}, "unknown option -x"},
-      {{"exact", "m.npz", "--json=false"}, "--json = false (must be given without a value)"},
-      {{"sample", "m.npz", "--out", "s.npz", "--force=no"}, "--force = no (must be given without"},
+      {{"exact", "m.npz", "--json=false"},
+       "exact: --json=false has a value (must be --json alone)"},
+      {{"sample", "m.npz", "--out", "s.npz", "--force=no"},
+       "sample: --force=no has a value (must be --force alone)"},
       {{"exact", "m.npz", "--checkpoint"}, "--checkpoint has no value"},
       {{"exact", "m.npz", "--checkpoint", "--json"}, "--checkpoint has no value"},
       {{"exact", "m.npz", "--checkpoint", ""}, "--checkpoint"},
@@ -196,6 +198,18 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
   for (const Case& bad : cases) check_refused(run(bad.arguments), {bad.said});
   check_refused(run(deepest), {"--hidden is given 10 times (must be at most 9)"});
   CHECK(listing(folder / "") == before);
+}
+
+TEST_CASE("an option that takes no value is refused with one, be it empty or a truth") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(3, 2, 1, 1), folder / "m.npz");
+  for (const char* flag : {"--json", "--quiet", "--help", "--strict"})
+    for (const char* value : {"=", "=1", "=0", "=true", "=false", "=yes", "=a b"})
+      check_refused(
+          run({"score", model, "bas", std::string(flag) + value}),
+          {std::string("score: ") + flag + value + " has a value (must be " + flag + " alone)"});
+  // It is no option behind `--`.
+  check_refused(run({"describe", model, "--", "--json=1"}), {"unexpected argument --json=1"});
 }
 
 TEST_CASE("what follows -- is no option, be it the name of a file that begins like one") {
