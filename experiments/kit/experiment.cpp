@@ -27,11 +27,16 @@ void TrialContext::progress(double fraction, const std::function<std::string()>&
   if (!stop && on_progress) on_progress(fraction);
   const double now = now_seconds();
   if (kept_at_ == 0) kept_at_ = now;
-  if (checkpoint && (stop || now - kept_at_ >= checkpoint_seconds)) {
-    checkpoint->write(state());
-    kept_at_ = now_seconds();
+  if (stop) {
+    if (checkpoint) checkpoint->write(state());
+    throw Interrupted();
   }
-  if (stop) throw Interrupted();
+  if (!checkpoint || now - kept_at_ < checkpoint_seconds) return;
+  on_the_way_.save([&] { checkpoint->write(state()); },
+                   [&](const std::string& why) {
+                     if (on_unsaved) on_unsaved(why);
+                   });
+  kept_at_ = now_seconds();
 }
 
 double number(const Json& value) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "boltzmark/core/saves_on_the_way.hpp"
 #include "boltzmark/random/key.hpp"
 #include "experiments/kit/profile.hpp"
 
@@ -43,6 +44,8 @@ class TrialContext {
   std::function<bool()> stopping = nullptr;           ///< the run's time is over, or Ctrl-C
   std::shared_ptr<const TrialCheckpoint> checkpoint = nullptr;
   double checkpoint_seconds = 30;  ///< between two writes
+  /// Told why a write failed, of the first in a row: the trial goes on.
+  std::function<void(const std::string& why)> on_unsaved = nullptr;
 
   /// Returns a key that all trials of the experiment share, so that comparisons can be paired:
   /// `shared_key("repeat 3")` gives both operators the same initial weights and minibatches.
@@ -57,12 +60,14 @@ class TrialContext {
   /// Reports progress and keeps the trial's state every half minute, and when the run is to stop:
   /// by Ctrl-C, and here also where --max-seconds are over. A trial that goes on from such a state
   /// must end with the bytes of one that was never stopped. For the trial's own thread.
+  /// A state on the way that cannot be written ends nothing: the trial goes on, and tries again.
   /// Throws  Interrupted once the state is kept, or at once if nobody waits for the trial any more;
-  ///   DataError if it cannot be written
+  ///   DataError if it is to stop and its state cannot be written
   void progress(double fraction, const std::function<std::string()>& state) const;
 
  private:
   mutable double kept_at_ = 0;  ///< steady clock; 0: not yet
+  mutable SavesOnTheWay on_the_way_;
 };
 
 class Results;  // results.hpp

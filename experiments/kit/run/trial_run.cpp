@@ -69,6 +69,9 @@ TrialContext TrialRun::make_context(const PlannedExperiment& plan, const Planned
   context.stopping = [this] { return stopping(); };
   context.checkpoint_seconds = options_.checkpoint_seconds;
   context.checkpoint = std::make_shared<TrialCheckpoint>(plan.folder, trial.key, attempt);
+  context.on_unsaved = [at = &trial, id = experiment.id](const std::string& why) {
+    fmt::print(stderr, "{} {}: {}\n", id, at->key.inputs.dump(), why);
+  };
   if (options_.fresh && attempt == 0) context.checkpoint->remove();
   context.on_progress(0);
   return context;

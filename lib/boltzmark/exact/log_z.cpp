@@ -10,6 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/saves_on_the_way.hpp"
 #include "boltzmark/exact/enumeration/checkpoint.hpp"
 #include "boltzmark/exact/enumeration/chunk_total.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
@@ -47,14 +48,31 @@ void sum_in_rounds(const EnumerationChunks& chunks) {
 }
 
 /// Adds the sums of all chunks in order, in groups of so many.
+///   unsaved  what the last save threw
 ScaledSum sum_chunks(const ChunkedSum& sum, std::uint64_t group,
-                     const EnumerationCheckpoint& checkpoint, const ExactOptions& options) {
+                     const EnumerationCheckpoint& checkpoint, const ExactOptions& options,
+                     std::exception_ptr& unsaved) {
   const std::uint64_t chunks = sum.chunks();
   if (chunks == 1 && !checkpoint.enabled() && !options.progress && !options.driver)
     return sum.sum(0);
   const EnumerationProgress start = checkpoint.load();
   ChunkTotal total(group, start);
   auto saved = Clock::now();
+  SavesOnTheWay on_the_way;
+  const auto save_on_the_way = [&](const EnumerationProgress& now) {
+    on_the_way.save([&] { checkpoint.save(now); },
+                    [&](const std::string& why) {
+                      if (options.on_unsaved) options.on_unsaved(why);
+                    });
+    saved = Clock::now();
+  };
+  const auto save_last = [&](const EnumerationProgress& now) {
+    try {
+      checkpoint.save(now);
+    } catch (const Error&) {  // the sums are there all the same
+      unsaved = std::current_exception();
+    }
+  };
   const auto report = [&](std::uint64_t next) {
     if (options.progress) options.progress(static_cast<double>(next) / static_cast<double>(chunks));
   };
@@ -68,10 +86,10 @@ ScaledSum sum_chunks(const ChunkedSum& sum, std::uint64_t group,
   all.take = [&](const std::vector<Scaled>& parts) {
     for (const Scaled& part : parts) total.add(part);
     const EnumerationProgress now = total.progress();
-    if (now.next == chunks || seconds_since(saved) >= options.checkpoint_seconds) {
-      checkpoint.save(now);
-      saved = Clock::now();
-    }
+    if (now.next == chunks)
+      save_last(now);
+    else if (seconds_since(saved) >= options.checkpoint_seconds)
+      save_on_the_way(now);
     try {
       report(now.next);
     } catch (...) {
@@ -109,9 +127,9 @@ void check_magnitude(const Bipartite& sides) {
 ExactLogZ sum_states(const Bipartite& sides, const ExactOptions& options) {
   check_magnitude(sides);
   const std::unique_ptr<ChunkedSum> sum = choose_sum(sides, options.precision);
-  const ScaledSum total =
-      sum_chunks(*sum, chunks_of_group(sides), {options.checkpoint, sides, *sum}, options);
   ExactLogZ result;
+  const ScaledSum total = sum_chunks(*sum, chunks_of_group(sides),
+                                     {options.checkpoint, sides, *sum}, options, result.unsaved);
   result.log_z = total.log();
   result.error_bound = sum->error_bound() + total.log_error();
   result.states = sides.states;

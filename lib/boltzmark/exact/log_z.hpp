@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -25,7 +26,9 @@ struct ExactOptions {
   /// A file that long runs save their partial sums to, and resume from; empty: none.
   std::string checkpoint = {};
   double checkpoint_seconds = 5;  ///< the least time between two saves
-  ChunkDriver driver = {};        ///< of the chunks, on other machines too; none: this process
+  /// Told why a save on the way failed, of the first in a row: the work goes on; null: nobody is told.
+  std::function<void(const std::string& why)> on_unsaved = {};
+  ChunkDriver driver = {};  ///< of the chunks, on other machines too; none: this process
 };
 
 /// An exact log Z and what it took.
@@ -35,6 +38,9 @@ struct ExactLogZ {
   std::uint64_t states = 0;  ///< 2^enumerated_units for binary units
   int enumerated_units = 0;
   double seconds = 0;  ///< wall time of the computation
+  /// What the last save of the checkpoint threw, a DataError, or an Error where the disk is full; null: it
+  /// stands, or there is none. log Z is as true without it.
+  std::exception_ptr unsaved = nullptr;
 };
 
 /// Computes log Z by enumerating the smaller discrete side (even or odd layers), in log space.
@@ -42,8 +48,8 @@ struct ExactLogZ {
 ///   of the other side, which are independent given e and summed in closed form
 /// Units  nats     Accuracy  error_bound, derived in enumeration/fast_sum.cpp and plain.cpp
 /// Throws  InvalidArgument if neither side is discrete or more than options.max_enumerated_units
-///   (or 2^62 states) would be enumerated; DataError if the checkpoint is another model's or
-///   cannot be read or written
+///   (or 2^62 states) would be enumerated; DataError if the checkpoint is another model's or cannot be
+///   read, or, where options.progress throws, be written
 /// Invariant  the result does not depend on the number of threads, nor on a resume or a driver
 /// Cost  about 0.05 ns per state and unit of the other side on one core (AVX-512, double; float
 ///   half)

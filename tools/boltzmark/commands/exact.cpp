@@ -101,6 +101,9 @@ void check_units(const ExactArguments& arguments, const Layered& model, double s
 
 int run(const ExactArguments& arguments, const Session& session) {
   experiments::RankLink* const link = session.ranks.get();
+  // Before hours of sums that no checkpoint would keep.
+  if (!arguments.checkpoint.empty() && (link == nullptr || link->rank() == 0))
+    check_output(arguments.checkpoint, true);
   agree_on_file(session, arguments.model);
   const Parallelism use = one_job(session);
   const ThreadLimit limit(use.threads);
@@ -113,6 +116,7 @@ int run(const ExactArguments& arguments, const Session& session) {
   options.max_enumerated_units = arguments.max_units;
   if (arguments.precision == "float") options.precision = Precision::float_precision;
   options.checkpoint = arguments.checkpoint;
+  options.on_unsaved = complain;
   const double alone = plan.seconds;  // on the threads of this rank
   if (plan.possible)
     state_plan(session, fmt::format("exact log Z over {} states", grouped(plan.states)),
@@ -142,7 +146,11 @@ int run(const ExactArguments& arguments, const Session& session) {
   if (link != nullptr && link->rank() > 0) return 0;
   compare_with_file(arguments.model, model, result);
   print_result(result, session);
-  leave_ranks(session, 0, lost == 0);
+  leave_ranks(session, result.unsaved ? 1 : 0, lost == 0);
+  if (result.unsaved) {  // of a full disk, say: log Z is not lost with it
+    finish_output();
+    std::rethrow_exception(result.unsaved);
+  }
   return 0;
 }
 

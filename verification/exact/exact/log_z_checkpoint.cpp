@@ -86,7 +86,45 @@ TEST_CASE("a checkpoint of another model or precision, or a damaged one, is refu
   CHECK_THROWS_WITH(exact_log_z(model, {.checkpoint = file.path}),
                     Catch::Contains("damaged or cut short"));
   CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = "/"}), DataError);
-  CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = "/nowhere/at/all"}), DataError);
+}
+
+TEST_CASE("an enumeration goes on where its sums cannot be saved, and tells so once in a row",
+          "[log_z][checkpoint]") {
+  const TemporaryFile folder;  // none yet
+  const Layered model = random_rbm(784, 20, 0.3, 4);
+  const ThreadLimit limit(1);  // rounds are as long as there are threads
+  const double whole = exact_log_z(model).log_z;
+  const std::string path = folder.path + "/sums";
+  int told = 0, rounds = -1;  // the start is told too
+  ExactOptions options{.checkpoint = path, .checkpoint_seconds = 0};
+  options.progress = [&](double) { ++rounds; };
+  options.on_unsaved = [&](const std::string& why) {
+    ++told;
+    CHECK_THAT(why, Catch::StartsWith(path + ": cannot be written: ") &&
+                        Catch::Contains("the work goes on"));
+  };
+  const ExactLogZ unsaved = exact_log_z(model, options);
+  CHECK(unsaved.log_z == whole);
+  REQUIRE(rounds >= 4);
+  CHECK(told == 1);
+  REQUIRE(unsaved.unsaved);
+  CHECK_THROWS_AS(std::rethrow_exception(unsaved.unsaved), DataError);
+  CHECK(exact_log_z(model, {.checkpoint = path}).unsaved);  // nobody listens
+  // The folder is there for every second save, and for the last one.
+  told = 0;
+  options.progress = [&, round = 0](double) mutable {
+    const int next = ++round;
+    if (next % 2 == 0 || next == rounds)
+      std::filesystem::create_directory(folder.path);
+    else if (next < rounds)
+      std::filesystem::remove_all(folder.path);
+  };
+  const ExactLogZ saved = exact_log_z(model, options);
+  CHECK(saved.log_z == whole);
+  CHECK(told == rounds / 2);
+  CHECK_FALSE(saved.unsaved);
+  CHECK(std::filesystem::exists(path));
+  std::filesystem::remove_all(folder.path);
 }
 
 TEST_CASE("a checkpoint of an enumeration is refused on another SIMD path", "[log_z][checkpoint]") {

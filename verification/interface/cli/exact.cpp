@@ -109,3 +109,28 @@ TEST_CASE(
   const double whole = json_of({"exact", model})["log_z"];
   CHECK(Json::parse(rest.out)["log_z"] == whole);
 }
+
+TEST_CASE("exact tells log Z before it fails for sums that cannot be saved at its end") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(200, 28, 0.1, 3), folder / "m.npz"),
+                    sums = folder / "kept/sums";
+  std::filesystem::create_directory(folder / "kept");
+  const Arguments command = {"exact", model, "--json", "--threads", "1", "--checkpoint", sums};
+  for (const int wait : {200, 400, 800, 1600}) {
+    std::filesystem::remove(sums);
+    Process process(command);
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+    process.signal(SIGINT);
+    const Run stopped = process.wait();
+    if (stopped.code != 1 || stopped.err.find("are saved") != std::string::npos) break;
+  }
+  Process process(command);
+  REQUIRE(process.wait_for_message("going on from"));
+  std::filesystem::remove_all(folder / "kept");
+  const Run rest = process.wait();
+  INFO(rest.err);
+  CHECK(rest.code == 2);
+  CHECK_THAT(rest.err, Catch::Contains(sums + ": cannot be written: "));
+  REQUIRE_FALSE(rest.out.empty());
+  CHECK(Json::parse(rest.out)["log_z"] == json_of({"exact", model})["log_z"]);
+}

@@ -84,6 +84,64 @@ TEST_CASE("a trained model is kept where the last checkpoint cannot be written")
   CHECK(neither.err.find("none.part: cannot be written") != std::string::npos);
 }
 
+TEST_CASE("training goes on where a checkpoint on its way cannot be written, and saves the next") {
+  const io_test::Folder folder;
+  const std::string kept = folder / "kept", checkpoint = kept + "/c";
+  std::filesystem::create_directory(kept);
+  Process process({"train", "bas", "--hidden", "12", "--updates", "2000000000", "--evaluate",
+                   "1000000000", "--out", folder / "m.npz", "--checkpoint", checkpoint});
+  REQUIRE(process.wait_for("\n         0  "));
+  std::filesystem::remove_all(kept);
+  process.signal(SIGSTOP);  // it is saved every 30 s, which need no work
+  std::this_thread::sleep_for(std::chrono::seconds(31));
+  process.signal(SIGCONT);
+  CHECK(process.wait_for_message("c: cannot be written: No such file"));
+  std::filesystem::create_directory(kept);
+  process.signal(SIGINT);
+  const Run stopped = process.wait();
+  INFO(stopped.err);
+  CHECK(stopped.code == 1);
+  CHECK(lines(stopped.err) == 2);
+  CHECK(stopped.err.find("the work goes on") != std::string::npos);
+  CHECK(stopped.err.find("is saved in " + checkpoint) != std::string::npos);
+  CHECK(std::filesystem::exists(checkpoint));
+}
+
+TEST_CASE("training goes on from a pretrained start that no checkpoint could be written of") {
+  // 20,000 chains make the checkpoint larger than a file may become; that of pretraining is small.
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1,0,1\n1,0,1,0\n1,1,0,0\n");
+  const auto training = [&](const std::string& updates, const std::string& name) {
+    return Arguments{"train",        data,
+                     "--hidden",     "3",
+                     "--hidden",     "2",
+                     "--updates",    updates,
+                     "--pretrain",   "1,8000",
+                     "--chains",     "20000",
+                     "--out",        folder / (name + ".npz"),
+                     "--checkpoint", folder / name};
+  };
+  REQUIRE(run(training("2", "whole")).code == 0);
+  // Stopped as it begins to pretrain, which is what the file holds then.
+  for (const int wait : {20, 100, 400}) {  // soon, but not before the program listens
+    Process process(training("2000000000", "full"));
+    REQUIRE(process.wait_for_message("of memory"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+    process.signal(SIGINT);
+    REQUIRE(process.wait().code == 1);
+    if (std::filesystem::exists(folder / "full")) break;
+  }
+  CHECK(io_test::read_all(folder / "full").starts_with("boltzmark train 1, pretraining 1,8000"));
+  const Run full = run_under("trap '' XFSZ; ulimit -f 64", training("2", "full"));
+  INFO(full.err);
+  CHECK(full.code == 1);
+  const std::string said = "full: cannot be written: File too large (must fit on the disk)";
+  CHECK(lines(full.err) == 3);  // it goes on, where pretraining ends, and at the end
+  CHECK(full.err.find(said + ": the work goes on") != std::string::npos);
+  CHECK(full.err.ends_with(said + "\n"));
+  CHECK(io_test::read_all(folder / "full.npz") == io_test::read_all(folder / "whole.npz"));
+}
+
 TEST_CASE("Ctrl-C during training without a checkpoint leaves nothing") {
   const io_test::Folder folder;
   Process process({"train", "bas", "--hidden", "12", "--updates", "2000000000", "--evaluate",

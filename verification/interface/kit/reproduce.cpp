@@ -269,6 +269,31 @@ TEST_CASE("a long trial goes on within itself after Ctrl-C, the time limit or a 
   CHECK(steps == 71);  // the 30th was made, but not kept
 }
 
+TEST_CASE("a trial goes on where its state cannot be kept, and keeps it once it can be") {
+  const TemporaryFolder whole, blocked;
+  int steps = 0;
+  const auto go_on = [&](const std::string& out, const std::function<void(int)>& after) {
+    steps = 0;
+    return reproduce({.jobs = 1, .out = out, .checkpoint_seconds = 0, .quiet = true},
+                     {long_experiment(steps, after)}, {});
+  };
+  const auto nothing = [](int) {};
+  CHECK(go_on(whole.path(), nothing).ran == 1);
+  // A file stands where the folder of states is to be.
+  const std::string states = blocked.path() + "/quick/toy/one/checkpoints";
+  const auto stopped = go_on(blocked.path(), [&](int done) {
+    if (done == 1) write_text(states, "");
+    if (done == 50) std::filesystem::remove(states);
+    if (done == 60) raise(SIGINT);
+  });
+  CHECK(stopped.interrupted);
+  CHECK(stopped.failures.empty());
+  CHECK(steps == 60);
+  CHECK(go_on(blocked.path(), nothing).ran == 1);
+  CHECK(steps == 40);
+  CHECK(stored_sum(blocked.path()) == stored_sum(whole.path()));
+}
+
 TEST_CASE("a trial that keeps no state ends where it next tells its progress after Ctrl-C") {
   const TemporaryFolder out;
   bool went_on = false;

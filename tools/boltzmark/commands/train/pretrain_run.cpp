@@ -87,7 +87,9 @@ bool pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
   const LoopOptions own{
       .checkpoint = arguments.checkpoint,
       .heading = fmt::format("boltzmark train 1, pretraining {}\n", arguments.pretrain),
-      .updates = pretraining.total_updates()};
+      .updates = pretraining.total_updates(),
+      .on_the_way = loop.on_the_way,
+      .ends_run = false};
   say_resumed(resume(pretraining, own), own, session);
   training.state_cost(
       {.work = fmt::format("{} updates of pretraining", grouped(pretraining.total_updates())),
@@ -96,7 +98,7 @@ bool pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
   make_updates(
       pretraining, own, session, [] {}, [] {});
   training.start_from(pretraining.model());
-  save_checkpoint(training.trainer(), loop);
+  save_on_the_way(training.trainer(), loop);
   return true;
 }
 

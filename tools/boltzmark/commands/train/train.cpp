@@ -145,7 +145,8 @@ int train(const TrainArguments& arguments, const Session& session) {
     if (!std::filesystem::exists(arguments.checkpoint, error)) training.check_curves(false);
     if (!arguments.pretrain.empty()) told = pretrain(training, arguments, loop, session);
   }
-  const std::uint64_t resumed_at = resume(training.trainer(), loop);
+  // What was pretrained just now may not have been saved.
+  const std::uint64_t resumed_at = told ? 0 : resume(training.trainer(), loop);
   if constexpr (std::is_same_v<Training, TrainRun>) training.check_curves(whole && resumed_at > 0);
   say_resumed(resumed_at, loop, session);
   if (!whole && resumed_at > 0 && arguments.evaluate > 0 && !session.quiet)

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/saves_on_the_way.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/run/interrupt.hpp"
 #include "tools/boltzmark/command.hpp"
@@ -28,6 +30,9 @@ struct LoopOptions {
   /// Returns what else a checkpoint is to hold, and takes it back; null: nothing.
   std::function<std::string()> record = nullptr;
   std::function<void(std::string_view)> take_record = nullptr;
+  /// Of all loops of a run, which so complains once.
+  std::shared_ptr<SavesOnTheWay> on_the_way = std::make_shared<SavesOnTheWay>();
+  bool ends_run = true;  ///< its last state is the run's: another loop's is saved by what follows
 };
 
 /// Heads a record of so many bytes between the heading and the trainer's checkpoint.
@@ -51,6 +56,12 @@ void save_checkpoint(const Trainer& trainer, const LoopOptions& options) {
     file.write(record_heading(record.size()) + record);
   file.write(trainer.checkpoint());
   file.commit();
+}
+
+/// Saves it on the way: a run goes on where that fails, with a complaint.
+template <class Trainer>
+void save_on_the_way(const Trainer& trainer, const LoopOptions& options) {
+  options.on_the_way->save([&] { save_checkpoint(trainer, options); }, complain);
 }
 
 /// Goes on from the checkpoint if there is one; returns the updates made.
@@ -82,10 +93,11 @@ void say_resumed(std::uint64_t updates, const LoopOptions& options, const Sessio
 /// Says what of a training run is kept after Ctrl-C.
 std::string interrupted_text(std::uint64_t updates, const std::string& checkpoint);
 
-/// Makes all updates; saves the run every 30 s and at the end, behind `finish`, which keeps what the run is for: neither
-/// is lost where the other cannot be written. An evaluation that takes long may end with Interrupted, and is made again
+/// Makes all updates; saves the run every 30 s, or tries to, and at the end, behind `finish`, which keeps what the run is for:
+/// neither is lost where the other cannot be written. An evaluation that takes long may end with Interrupted, and is made again
 /// by the run that goes on.
-/// Throws  Interrupted on Ctrl-C, after saving the checkpoint
+/// Throws  Interrupted on Ctrl-C, after saving the checkpoint; DataError, or Error where the disk is full, if that or the
+///   last state cannot be saved
 template <class Trainer>
 void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
                   const std::function<void()>& evaluate, const std::function<void()>& finish) {
@@ -110,7 +122,7 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
     trainer.step();
     progress.show(static_cast<double>(trainer.updates()));
     if (experiments::interrupt_requested()) stop();
-    saving.do_if_due([&] { return watch.seconds(); }, [&] { save_checkpoint(trainer, options); });
+    saving.do_if_due([&] { return watch.seconds(); }, [&] { save_on_the_way(trainer, options); });
   }
   try {
     finish();
@@ -122,7 +134,7 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
     }
     throw;
   }
-  save_checkpoint(trainer, options);
+  if (options.ends_run) save_checkpoint(trainer, options);
 }
 
 }  // namespace boltzmark::cli
