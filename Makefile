@@ -5,8 +5,9 @@ OUT ?= out
 BUILD ?= build
 FUZZ_SECONDS ?= 60
 ARGS ?=
-# A test that computes takes two slots, one that mostly waits for ranks or for Slurm takes one.
-SLOTS = $$(( 2 * $(JOBS) + ($(JOBS) + 1) / 2 ))
+# A test that computes takes two slots, one that mostly waits for ranks or for Slurm takes one. Half as many slots more than
+# fill the cores: of ranks that wait for each other, and of files, there is always some time left.
+SLOTS = $$(( 3 * $(JOBS) ))
 QUIET := $(if $(CI),-- --quiet)
 export CTEST_OUTPUT_ON_FAILURE = 1
 reproduce: export NINJA_STATUS = building the program, then the experiments: %p of %t steps, %es 
