@@ -47,12 +47,6 @@ EnumerationPlan plan_layers(const Layered& model, int first_layer,
     return plan;
   }
   plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(bits)));
-  // 60 ns a state and core with 784 binary units on the other side (exact/log_z.hpp); units with
-  // more values take the plain sum, some ten times as long.
-  const int other = units_of(model, 1 - side, first_layer);
-  const double slower = model.is_binary() ? 1 : 10;
-  plan.seconds =
-      static_cast<double>(plan.states) * slower * 60e-9 * std::max(other, 8) / 784 / thread_count();
   plan.bytes = 16.0 * model.units() * 4096 * thread_count();
   return plan;
 }
@@ -241,7 +235,9 @@ Dataset load_labelled(const std::string& spec, const std::string& labels,
 }
 
 EnumerationPlan plan_enumeration(const Layered& model, int max_units) {
-  return plan_layers(model, 0, max_units);
+  EnumerationPlan plan = plan_layers(model, 0, max_units);
+  if (plan.possible) plan.seconds = exact_log_z_seconds(model, max_units) / thread_count();
+  return plan;
 }
 
 EnumerationPlan plan_hidden_enumeration(const Layered& model) { return plan_layers(model, 1); }

@@ -111,7 +111,7 @@ struct EnumerationPlan {
   std::string excess = {};  ///< where it is not possible: "41 units", "2^69.7 states"
   std::string most = {};    ///< then what is: "40", "2^62"
   std::uint64_t states = 0;
-  double seconds = 0;
+  double seconds = 0;  ///< not told of the hidden layers alone
   double bytes = 0;
 };
 EnumerationPlan plan_enumeration(const Layered& model, int max_units = kMostEnumeratedUnits);

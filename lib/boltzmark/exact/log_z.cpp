@@ -145,4 +145,9 @@ ExactLogZ exact_log_z(const Layered& model, const ExactOptions& options) {
   return result;
 }
 
+double exact_log_z_seconds(const Layered& model, int max_enumerated_units) {
+  const Bipartite sides = enumerate_smaller_side(model, max_enumerated_units);
+  return choose_sum(sides, Precision::double_precision)->seconds();
+}
+
 }  // namespace boltzmark

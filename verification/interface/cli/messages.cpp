@@ -180,6 +180,22 @@ TEST_CASE("a model of 41 to 56 units is pointed to --max-units, which takes no m
   CHECK(refused.err.find("would take") == std::string::npos);
 }
 
+TEST_CASE("describe foretells an enumeration by the kinds of the units") {
+  const io_test::Folder folder;
+  const auto seconds = [&](boltzmark::Unit visible) {
+    boltzmark::Layer layers[2];
+    layers[0].bias = Eigen::VectorXd::Zero(64);
+    layers[0].unit = visible;
+    layers[1].bias = Eigen::VectorXd::Zero(30);
+    const std::string path =
+        saved({{layers[0], layers[1]}, {Eigen::MatrixXd::Zero(64, 30)}}, folder / "m.npz");
+    return json_of({"describe", path, "--threads", "1"})["estimated_seconds"].get<double>();
+  };
+  // 2^30 states of 64 units: 0.06 us each on a core with 784 binary ones, 87 ns a unit of X(9).
+  CHECK(seconds(boltzmark::Unit::bernoulli()) == Approx(5.26).epsilon(0.01));
+  CHECK(seconds(boltzmark::Unit::multivalued(9)) == Approx(6000).epsilon(0.01));
+}
+
 TEST_CASE("a model of few units of many values is told that its states are too many") {
   const io_test::Folder folder;
   boltzmark::Layer layer;

@@ -83,6 +83,8 @@ struct ChunkedSum {
   virtual ScaledSum sum(std::uint64_t chunk) const = 0;
   /// Bounds |log of the computed sum - log of the true sum| before the last logarithm.
   virtual double error_bound() const = 0;
+  /// Foretells what all chunks take on one core, in seconds.
+  virtual double seconds() const = 0;
   /// Names the arithmetic, for the checkpoint's identity.
   virtual const char* name() const = 0;
 };

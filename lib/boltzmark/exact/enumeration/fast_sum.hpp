@@ -48,6 +48,7 @@ class FastSum final : public ChunkedSum {
   std::uint64_t chunks() const override;
   ScaledSum sum(std::uint64_t chunk) const override;
   double error_bound() const override { return error_bound_; }
+  double seconds() const override;
   const char* name() const override { return sizeof(T) == 8 ? "double" : "float"; }
 
  private:

@@ -51,6 +51,7 @@ class PlainSum final : public ChunkedSum {
   std::uint64_t chunks() const override;
   ScaledSum sum(std::uint64_t chunk) const override;
   double error_bound() const override;
+  double seconds() const override;
   const char* name() const override { return "plain"; }
 
  private:
