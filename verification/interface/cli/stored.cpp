@@ -123,9 +123,9 @@ TEST_CASE("samples that were stored are held to the phases that annealing found,
 
   StoredArrays whole = read_stored(dump);
   for (const char* name : {"lower_bound", "lower_bound_error", "visited"}) whole.erase(name);
-  for (const char* name :
-       {"phase_log_least", "place_log_least", "place_log_masses", "place_errors", "place_shares",
-        "place_visits", "switch_log_masses", "switch_errors", "switch_shares", "switch_visits"}) {
+  for (const char* name : {"phase_log_least", "place_log_least", "place_log_masses", "place_errors",
+                           "place_shares", "place_visits", "switch_log_masses", "switch_log_least",
+                           "switch_errors", "switch_shares", "switch_visits"}) {
     CHECK(whole.contains(name));
     whole.erase(name);
   }

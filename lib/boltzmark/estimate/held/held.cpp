@@ -19,6 +19,7 @@ constexpr double kDemandErrors = 4;  // by which what is demanded is taken lower
 
 // Whether a share of so many independent visits is too small for one that is demanded.
 bool is_too_small(double share, double visits, double demanded, double level = 1 - 1e-4) {
+  if (!(visits > 0)) return false;  // none tells nothing
   const double in = share * visits;
   return share < 1 && demanded > beta_quantile(in + 1, visits - in, level);
 }
@@ -109,7 +110,7 @@ Unmet unmet_of(const MetMasses& masses, double level, const Estimate& estimate) 
   // What the run hardly met, chosen by that alone, is together what it is in the mean: a part 1 - level of it is there but for
   // a chance of as much (Markov). What is too small to be judged alone, chosen by that, is together what each surely holds.
   double hardly = 0, met_of_hardly = 0, small = 0, met_of_small = 0;
-  for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
+  for (Eigen::Index k = 0; k < masses.shares.size(); ++k) {
     const double mass = std::exp(masses.log_masses[k] - estimate.log_z), share = masses.shares[k];
     const double least = lowest[k];
     if (is_unmet(share, least)) {
@@ -160,7 +161,7 @@ bool refuse_by_masses(const MetMasses& masses, const char* how, Estimate& estima
             how, masses.log_z(), masses.std_error()));
     return true;
   }
-  for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
+  for (Eigen::Index k = 0; k < masses.shares.size(); ++k) {
     const double demanded =
         demanded_share(masses.log_masses[k] - kDemandErrors * masses.errors[k], estimate);
     if (!is_too_small(masses.shares[k], masses.visits, demanded)) continue;
