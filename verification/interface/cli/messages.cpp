@@ -99,9 +99,10 @@ TEST_CASE("an array is refused by the name of its type and by the types that its
                                          ".astype('<i4') of NumPy makes it)"}})
     check_refused(run({"describe", folder.write("d.npy", npy_of(type, "(4, 3)"))}),
                   {"d.npy: holds " + told});
-  check_refused(run({"train", folder.write("d.csv", "0,1\n1,0\n"), "--hidden", "2", "--labels",
-                     folder.write("l.npy", npy_of("<f4", "(2,)")), "--out", folder / "o.npz"}),
-                {"l.npy: holds float32 (must hold integers)"});
+  check_refused(
+      run({"train", folder.write("d.csv", "0,1\n1,0\n"), "--hidden", "2", "--discriminative",
+           "--labels", folder.write("l.npy", npy_of("<f4", "(2,)")), "--out", folder / "o.npz"}),
+      {"l.npy: holds float32 (must hold integers)"});
 }
 
 TEST_CASE("weights of float16 and of integers are each refused by their name") {
