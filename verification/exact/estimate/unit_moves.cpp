@@ -256,6 +256,57 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "weights of units that go from some of their values to others have the mass of these for their mean") {
+  const Layered model = enumeration_test::random_network({0, 3}, {3, 2}, 0.9, 9);
+  const StateSpace space(model);
+  const UnitMover mover(model);
+  const ValueRange low{-1.1, -0.2}, high{0.2, 1.1}, most{-1.1, 0.5}, top{1, 1}, lowest{-1, -1},
+      bottom{static_cast<double>(static_cast<float>(-1.0 / 3)),
+             -1.0 / 3};  // rounded, as samples are
+  const auto is_in = [](double x, ValueRange range) {
+    return x >= range.low - 1e-6 && x <= range.high + 1e-6;
+  };
+  for (const UnitMove& move :
+       {UnitMove{{3}, {low}, {high}}, UnitMove{{3}, {most}, {top}}, UnitMove{{4}, {lowest}, {high}},
+        UnitMove{{3, 4}, {low, most}, {high, top}}, UnitMove{{4}, {high}, {bottom}}}) {
+    std::vector<std::size_t> at;
+    double mass_from = 0, mass_to = 0;
+    for (std::size_t x = 0; x < space.states(); ++x) {
+      const Eigen::VectorXd values = values_in(model, space, x);
+      const double p = space.p()[static_cast<Eigen::Index>(x)];
+      bool is_from = true, is_to = true;
+      for (std::size_t k = 0; k < move.units.size(); ++k) {
+        is_from = is_from && is_in(values[move.units[k]], move.from[k]);
+        is_to = is_to && is_in(values[move.units[k]], move.to[k]);
+      }
+      if (is_to) mass_to += p;
+      if (!is_from) continue;
+      mass_from += p;
+      at.push_back(x);
+    }
+    const int rounds = 400;
+    Eigen::VectorXd means(rounds);
+    Stream stream(make_key(7, "moves"), Purpose::test);
+    for (int r = 0; r < rounds; ++r) {
+      Eigen::MatrixXf states(model.units(), kMovedChains);
+      for (int c = 0; c < kMovedChains; ++c) {
+        double u = stream.uniform() * mass_from;
+        std::size_t n = 0;
+        while (n + 1 < at.size() && (u -= space.p()[static_cast<Eigen::Index>(at[n])]) > 0) ++n;
+        states.col(c) = values_in(model, space, at[n]).cast<float>();
+      }
+      const MovedUnits moved =
+          mover.move({move}, 4, states, make_key(static_cast<std::uint64_t>(r), "move"));
+      means[r] = moved.log_weights.array().exp().mean();
+      for (std::size_t k = 0; k < move.units.size(); ++k)
+        for (const float x : moved.values.row(move.units[k])) CHECK(is_in(x, move.to[k]));
+    }
+    INFO(move.units[0]);
+    check_mean(means, mass_to / mass_from);
+  }
+}
+
 TEST_CASE("chains that each move a unit of their own are those of moves of one unit") {
   const Layered model = enumeration_test::random_network({0, -1}, {4, 3}, 1.2, 8);
   const UnitMover mover(model);

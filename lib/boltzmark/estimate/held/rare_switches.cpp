@@ -1,6 +1,7 @@
 #include "boltzmark/estimate/held/rare_switches.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -8,7 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/places/unit_moves.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
 #include "boltzmark/exact/modes/unit_steps.hpp"
 
@@ -66,26 +69,39 @@ double most_often(Unit unit, const Eigen::ArrayXd& values, const VectorXd& weigh
       static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin()));
 }
 
-bool is_range(Unit unit) {
-  constexpr int kFew = 16;
-  return !unit.is_discrete() || unit.values() > kFew;
-}
-
 // Half of what lies between two values.
 double half_step(Unit unit) { return unit.is_discrete() ? unit.spacing() / 2 : 0; }
+
+// One of few values has no width.
+ValueRange range_between(Unit unit, double low, double high) {
+  if (low == high && !is_range(unit)) return {low, high};
+  return {low - half_step(unit), high + half_step(unit)};
+}
 
 // Where nearly all are that are not beyond the middle of the way.
 ValueRange home_range(Unit unit, const Eigen::ArrayXd& values, VectorXd weights,
                       const UnitSwitch& of) {
   constexpr double kTail = 0.025;
+  if (unit.is_discrete() && unit.values() == 2) {
+    const auto stored = static_cast<double>(static_cast<float>(of.from));  // as samples are
+    return {stored, stored};
+  }
   for (Index n = 0; n < values.size(); ++n)
     if (is_far(values[n], of)) weights[n] = 0;
   const double all = weights.sum();
-  return {quantile(values, weights, kTail * all) - half_step(unit),
-          quantile(values, weights, (1 - kTail) * all) + half_step(unit)};
+  return range_between(unit, quantile(values, weights, kTail * all),
+                       quantile(values, weights, (1 - kTail) * all));
 }
 
-// What of the far half of a range holds nearly all, by a unit's input there.
+// The lowest first.
+std::vector<double> far_values(Unit unit, const SwitchedUnit& of) {
+  std::vector<double> far;
+  for (int k = 0; k < unit.values(); ++k)
+    if (is_far(unit.value(k), of)) far.push_back(unit.value(k));
+  return far;
+}
+
+// What of the far half of a range of many values holds nearly all, by a unit's input there.
 ValueRange end_range(Unit unit, double input, double from, double to) {
   constexpr double kNats = 8;
   const double half = std::abs(to - from) / 2, slope = to > from ? input : -input,
@@ -94,11 +110,14 @@ ValueRange end_range(Unit unit, double input, double from, double to) {
                    : ValueRange{to - half_step(unit), to + width};
 }
 
-// A unit that the samples hardly have at the end that is far from its mean, and often enough at one value or, of many
-// values, in a range.
+constexpr double kRarely = 0.03;
+
+// How often a unit is far that may be so rarely with others: noise takes one of several values there by itself.
+double most_met(Unit unit) { return unit.is_discrete() && unit.values() == 2 ? kRarely : 0.1; }
+
+// A unit that the samples hardly have at the end that is far from its mean, and often enough at home.
 std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedSides& side,
                                       Index place) {
-  constexpr double kRarely = 0.03;
   const Unit unit = side.sides.enumerated[place];
   const Eigen::ArrayXd values = samples.values.row(side.units[place]).transpose().cast<double>();
   const VectorXd& weights = samples.weights;
@@ -113,10 +132,8 @@ std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedS
   of.from = is_range(unit) ? quantile(values, weights, 0.5) : most_often(unit, values, weights);
   for (Index n = 0; n < values.size(); ++n)
     if (is_far(values[n], of)) of.met += weights[n];
-  if (of.from == of.to || of.met > kRarely) return {};
-  const auto stored = static_cast<double>(static_cast<float>(of.from));  // as samples are
-  found.homes = {is_range(unit) ? home_range(unit, values, weights, of)
-                                : ValueRange{stored, stored}};
+  if (of.from == of.to || of.met > most_met(unit)) return {};
+  found.homes = {home_range(unit, values, weights, of)};
   if (is_range(unit) && !(found.homes[0].width() > 0)) return {};
   of.share = weights_at_home(found, samples).sum();
   if (of.share < kOften) return {};
@@ -131,7 +148,10 @@ void set_ends(const VectorXd& inputs, RareSwitch& rare) {
     const double input = inputs[static_cast<Index>(k)];
     const auto [number, from, to] = unit_of(rare.of, k);
     if (!is_range(unit)) {
-      rare.ends.push_back({to, to});
+      const std::vector<double> far = far_values(unit, {number, from, to});
+      rare.ends.push_back(range_between(unit, far.front(), far.back()));
+      const VectorXd gained = input * (VectorXd::Map(far.data(), std::ssize(far)).array() - to);
+      rare.likely += log_sum_exp(gained);
       continue;
     }
     rare.ends.push_back(end_range(unit, input, from, to));
@@ -197,16 +217,29 @@ void add_grown(const Bipartite& sides, const VectorXd& means, const std::vector<
   const UnitSteps walks(sides, sides.weights * means + sides.other_input, sides.bias.dot(means),
                         std::move(steps));
   const auto most = static_cast<Index>(std::max(kFewest, kMostOfWalks / (2 * std::max(1.0, one))));
-  std::vector<Members> found(2 * rare.size());
+  std::vector<std::array<Members, 2>> found(2 * rare.size());
   parallel_for(found.size(), [&](std::size_t k) {
     const StepWalk walk = walks.walk(static_cast<int>(k / 2),
                                      k % 2 == 0 ? StepOrder::gains : StepOrder::shared, most);
     const auto& reached = walk.log_weights;
-    const auto best = std::max_element(reached.begin() + 1, reached.end());
-    if (*best > std::max(reached[0], walks.start() - kNats))
-      found[k].assign(walk.order.begin(), walk.order.begin() + (best - reached.begin()) + 1);
+    const double least = std::max(reached[0], walks.start() - kNats);
+    const auto take = [&](std::size_t best, Members& group) {
+      if (reached[best] > least)
+        group.assign(walk.order.begin(),
+                     walk.order.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    };
+    // What several groups hold together hides the first of them.
+    std::size_t first = 1;
+    while (first + 1 < reached.size() &&
+           !(reached[first] > least && reached[first + 1] < reached[first]))
+      ++first;
+    take(static_cast<std::size_t>(std::max_element(reached.begin() + 1, reached.end()) -
+                                  reached.begin()),
+         found[k][0]);
+    if (first < reached.size()) take(first, found[k][1]);
   });
-  for (Members& group : found) groups.add(std::move(group));
+  for (auto& groups_of_walk : found)
+    for (Members& group : groups_of_walk) groups.add(std::move(group));
 }
 
 RareSwitch group_of(const Members& members, const std::vector<RareSwitch>& rare) {
@@ -262,16 +295,21 @@ double change_of(const UnitSwitch& of, const VectorXd& changes) {
   return std::abs(change);
 }
 
-// log E[e^(way input)] <= way input where it is greatest.
+// E[e^(way input)] <= e^(way greatest input) for each value that is far.
 double greatest_of(const Bipartite& sides, const RareSwitch& one) {
   const Index unit = one.units[0];
-  const double way = one.of.to - one.of.from;
-  double greatest = way * sides.bias[unit];
+  const auto [number, from, to] = unit_of(one.of, 0);
+  const double sign = to > from ? 1 : -1;
+  double input = sign * sides.bias[unit];
   for (Index i = 0; i < sides.weights.rows(); ++i) {
-    const double each = way * sides.weights(i, unit);
-    greatest += each * (each > 0 ? sides.other[i].highest() : sides.other[i].lowest());
+    const double each = sign * sides.weights(i, unit);
+    input += each * (each > 0 ? sides.other[i].highest() : sides.other[i].lowest());
   }
-  return greatest;
+  const double farthest = input * std::abs(to - from);
+  if (is_range(sides.enumerated[unit])) return farthest;
+  const std::vector<double> far = far_values(sides.enumerated[unit], {number, from, to});
+  const double nearest = input * std::abs((to > from ? far.front() : far.back()) - from);
+  return std::max(nearest, farthest) + std::log(static_cast<double>(far.size()));
 }
 
 void add_candidates(const NumberedSides& side, const RunSamples& samples,
@@ -286,6 +324,7 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
                             std::max(1.0, static_cast<double>(side.sides.weights.size())));
   std::vector<RareSwitch> joint =
       joint_switches(side.sides, means, samples, rare, most - static_cast<double>(rare.size()));
+  std::erase_if(rare, [](const RareSwitch& one) { return one.of.met > kRarely; });
   thin_out(rare, most);
   std::move(joint.begin(), joint.end(), std::back_inserter(rare));
   if (rare.empty()) return;
@@ -322,19 +361,20 @@ void drop_told_twice(std::vector<RareSwitch>& all) {
   all = std::move(kept);
 }
 
-// What each moves by, of units of few values. A column of no shift: it moves a range.
+// What each moves by, of units of few values. A column of no shift: it moves others.
 // Shapes  index [units of all layers]: of each of `count`
 Eigen::MatrixXf shifts_of(const std::vector<RareSwitch>& rare, const std::vector<Index>& index,
                           Index count) {
   Eigen::MatrixXf shifts = Eigen::MatrixXf::Zero(count, std::ssize(rare));
   for (std::size_t c = 0; c < rare.size(); ++c) {
     const RareSwitch& one = rare[c];
-    if (std::any_of(one.homes.begin(), one.homes.end(),
-                    [](const ValueRange& home) { return home.width() > 0; }))
+    if (std::any_of(one.units.begin(), one.units.end(),
+                    [&](Index unit) { return is_range(one.side->sides.enumerated[unit]); }))
       continue;
-    for (std::size_t k = 0; k < one.numbers.size(); ++k)
-      shifts(index[one.numbers[k]], static_cast<Index>(c)) =
-          static_cast<float>(one.ends[k].low - one.homes[k].low);
+    for (std::size_t k = 0; k < one.numbers.size(); ++k) {
+      const auto [number, from, to] = unit_of(one.of, k);
+      shifts(index[number], static_cast<Index>(c)) = static_cast<float>(to - from);
+    }
   }
   return shifts;
 }

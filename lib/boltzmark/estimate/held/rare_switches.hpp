@@ -32,11 +32,12 @@ struct RareSwitch {
   const NumberedSides* side = nullptr;
   UnitGroup units = {};                    ///< what moves of that side
   std::vector<Eigen::Index> numbers = {};  ///< of all that moves, among the units of all layers
-  /// Where each of these is most often: a value, or a range of many.
+  /// Where each of these is most often: a value, or a range of several that are not far (is_far).
   std::vector<ValueRange> homes = {};
-  std::vector<ValueRange> ends = {};  ///< where each moves to, likewise
-  double likely = 0;                  ///< log ratio
-  double change = 0;                  ///< by which the units' inputs move on the way, in nats
+  std::vector<ValueRange> ends =
+      {};             ///< where each moves to, likewise: of few values, all that are far
+  double likely = 0;  ///< log ratio
+  double change = 0;  ///< by which the units' inputs move on the way, in nats
   /// Of one unit, no log ratio is greater: its input where the others are as it wants them, times how far it moves.
   double greatest = 0;
   Eigen::VectorXf means = {};  ///< of all units there
@@ -53,10 +54,12 @@ inline bool is_met(double share, double visits) { return share * visits > 0.5; }
 /// A share of such a Z that is next to nothing.
 inline const double kNextToNothing = std::exp(-5.0);
 
-/// Whether a value is nearer to the far end than to where the unit is most often.
+/// Whether a value is nearer to the far end than to where the unit is most often; one in the middle is not, however it is
+/// rounded.
 template <class Switched>
 bool is_far(double value, const Switched& of) {
-  return std::abs(value - of.to) < std::abs(value - of.from);
+  constexpr double kRounding = 1e-5;
+  return std::abs(value - of.to) < (1 - kRounding) * std::abs(value - of.from);
 }
 /// Whether a column of all units' values has them all there.
 template <class Column>

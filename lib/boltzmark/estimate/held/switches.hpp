@@ -21,11 +21,11 @@ struct UnitSwitch {
   int unit = 0;                           ///< as SwitchedUnit's
   double from = 0, to = 0;                ///< likewise
   std::vector<SwitchedUnit> others = {};  ///< that moved with it: all of them are at their end
-  /// Of the run's samples at b = 1, those at `from`; of many values, in 95 % about it.
+  /// Of the run's samples at b = 1, those at home: at `from`, or in what 95 % are in that are not nearer to `to`.
   double share = 0;
   double met = 0;  ///< nearer to `to`, without what is before it in the list
-  /// log Z(at `to`, without what is before it) / Z(at `from`), by UnitMover; of more than sixteen values, Z of what
-  /// mean field takes for nearly all that is nearer to `to` / Z of those of the share
+  /// log Z(nearer to `to`, without what is before it) / Z(at home), by UnitMover; of more than sixteen values, Z of what
+  /// mean field takes for nearly all that is nearer to `to`
   double log_ratio = 0;
   double error = 0;  ///< relative standard error of share times that ratio
   /// What log_ratio surely is: log E[w] >= E[log w], by Jensen's inequality, four standard errors less

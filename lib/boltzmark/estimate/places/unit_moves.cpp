@@ -1,7 +1,12 @@
 #include "boltzmark/estimate/places/unit_moves.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "boltzmark/exact/modes/fixed_points.hpp"
 #include "boltzmark/random/draws.hpp"
@@ -13,26 +18,94 @@ using Eigen::Index;
 
 namespace {
 
+/// A unit of many values on its way.
+struct MovingRange {
+  ValueRange from, to;
+
+  ValueRange at(double share) const {
+    return {from.low + (to.low - from.low) * share, from.high + (to.high - from.high) * share};
+  }
+};
+
+/// A unit of few values on its way: every way from a value to a value.
+struct Ways {
+  std::vector<std::pair<double, double>> all = {};
+  std::size_t taken = 0;
+
+  double at(double share, std::size_t way) const {
+    return all[way].first + (all[way].second - all[way].first) * share;
+  }
+  // By a law ~ e^{input x} of where it is then.
+  void draw(double share, double input, Stream& stream) {
+    Eigen::ArrayXd law(std::ssize(all));
+    for (Index way = 0; way < law.size(); ++way)
+      law[way] = input * at(share, static_cast<std::size_t>(way));
+    law = (law - law.maxCoeff()).exp();
+    double left = stream.uniform() * law.sum();
+    taken = 0;
+    while (taken + 1 < all.size() && (left -= law[static_cast<Index>(taken)]) > 0) ++taken;
+  }
+};
+
+// The values of a unit in a range that may be rounded.
+std::vector<double> values_in(Unit unit, ValueRange range) {
+  const double room = unit.spacing() / 4;
+  std::vector<double> values;
+  for (int k = 0; k < unit.values(); ++k)
+    if (const double x = unit.value(k); x >= range.low - room && x <= range.high + room)
+      values.push_back(x);
+  return values;
+}
+
 /// A unit of a chain on its way.
 struct MovingUnit {
   UnitPlace place;
-  ValueRange from, to;
   double value;
-
-  ValueRange range_at(double share) const {
-    return {from.low + (to.low - from.low) * share, from.high + (to.high - from.high) * share};
-  }
+  std::variant<MovingRange, Ways> law;
 
   // Takes it from one share of its way to another, and tells the log weight of that.
   double go(double here, double there, double input, Stream& stream) {
-    const ValueRange old = range_at(here), now = range_at(there);
-    const bool is_range = now.width() > 0;
-    const double next = now.low + (is_range ? (value - old.low) / old.width() * now.width() : 0);
+    if (Ways* ways = std::get_if<Ways>(&law)) {
+      const double gained = (ways->at(there, ways->taken) - value) * input;
+      if (ways->all.size() > 1) ways->draw(there, input, stream);
+      value = ways->at(there, ways->taken);
+      return gained;
+    }
+    const MovingRange& range = std::get<MovingRange>(law);
+    const ValueRange old = range.at(here), now = range.at(there);
+    const bool is_wide = now.width() > 0;
+    const double next = now.low + (is_wide ? (value - old.low) / old.width() * now.width() : 0);
     const double gained = (next - value) * input;
-    value = is_range ? now.value_at(input, stream.uniform()) : next;
-    return gained + (is_range ? std::log(now.width() / old.width()) : 0);
+    value = is_wide ? now.value_at(input, stream.uniform()) : next;
+    return gained + (is_wide ? std::log(now.width() / old.width()) : 0);
   }
 };
+
+/// A unit where a move begins, and the log weight of that: each of several ways counts in `from` and in `to`.
+struct Start {
+  MovingUnit unit;
+  double log_weight = 0;
+};
+
+Start start_of(UnitPlace place, Unit unit, double value, ValueRange from, ValueRange to,
+               Stream& stream) {
+  if (is_range(unit))
+    return {{place, value, MovingRange{from.width() > 0 ? from : ValueRange{value, value}, to}}};
+  const std::vector<double> starts =
+      from.width() > 0 ? values_in(unit, from) : std::vector<double>{value};
+  const std::vector<double> ends = to.width() > 0 ? values_in(unit, to) : std::vector{to.low};
+  const auto own = std::min_element(starts.begin(), starts.end(), [&](double a, double b) {
+    return std::abs(a - value) < std::abs(b - value);
+  });
+  Ways ways;
+  for (const double start : starts)
+    for (const double end : ends) ways.all.emplace_back(start, end);
+  ways.taken = static_cast<std::size_t>(own - starts.begin()) * ends.size();
+  if (ends.size() > 1) ways.taken += stream.below(static_cast<std::uint32_t>(ends.size()));
+  const double log_weight =
+      std::log(static_cast<double>(ends.size()) / static_cast<double>(starts.size()));
+  return {{place, value, std::move(ways)}, log_weight};
+}
 
 }  // namespace
 
@@ -54,18 +127,19 @@ MovedUnits UnitMover::move(const std::vector<UnitMove>& moves, int steps,
   std::array<SideInputs, 2> inputs = {SideInputs{.parity = parity}, {.parity = 1 - parity}};
   std::array<std::vector<std::vector<MovingUnit>>, 2> moving;  // those of the first side, others
   for (auto& side : moving) side.resize(kMovedChains);
+  MovedUnits moved{Eigen::VectorXd::Zero(kMovedChains), {}};
   std::vector<Stream> streams;
   for (int c = 0; c < kMovedChains; ++c) {
     streams.emplace_back(key, Purpose::metropolis, static_cast<std::uint64_t>(c));
     const UnitMove& move = moves[moves.size() > 1 ? c : 0];
     for (std::size_t k = 0; k < move.units.size(); ++k) {
       const Index u = move.units[k];
-      const double value = states(u, c);
-      const ValueRange from = move.from[k].width() > 0 ? move.from[k] : ValueRange{value, value};
-      moving[places_[u].layer % 2 != parity][c].push_back({places_[u], from, move.to[k], value});
+      Start start = start_of(places_[u], model_->layer(places_[u].layer).unit, states(u, c),
+                             move.from[k], move.to[k], streams[c]);
+      moved.log_weights[c] += start.log_weight;
+      moving[places_[u].layer % 2 != parity][c].push_back(std::move(start.unit));
     }
   }
-  MovedUnits moved{Eigen::VectorXd::Zero(kMovedChains), {}};
   half_sweep(packed_, chains, draws, {}, 1 - parity);
   for (int c = 0; c < kMovedChains; ++c)
     for (const MovingUnit& one : moving[1][c])
