@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -43,6 +45,33 @@ void check_mean(const Eigen::VectorXd& means, double truth) {
   CHECK(error < 0.05 * truth);
 }
 
+// Means of the weights of moves from states that are drawn from some listed ones, round by round.
+Eigen::VectorXd mean_weights(const Layered& model, const StateSpace& space,
+                             const std::vector<std::size_t>& from, const UnitMove& move, int steps,
+                             std::uint64_t seed,
+                             const std::function<void(const MovedUnits&)>& check) {
+  constexpr int kRounds = 400;
+  const UnitMover mover(model);
+  double mass = 0;
+  for (const std::size_t x : from) mass += space.p()[static_cast<Eigen::Index>(x)];
+  Eigen::VectorXd means(kRounds);
+  Stream stream(make_key(seed, "moves"), Purpose::test);
+  for (int r = 0; r < kRounds; ++r) {
+    Eigen::MatrixXf states(model.units(), kMovedChains);
+    for (int c = 0; c < kMovedChains; ++c) {
+      double u = stream.uniform() * mass;
+      std::size_t n = 0;
+      while (n + 1 < from.size() && (u -= space.p()[static_cast<Eigen::Index>(from[n])]) > 0) ++n;
+      states.col(c) = values_in(model, space, from[n]).cast<float>();
+    }
+    const MovedUnits moved =
+        mover.move({move}, steps, states, make_key(static_cast<std::uint64_t>(r), "move"));
+    means[r] = moved.log_weights.array().exp().mean();
+    check(moved);
+  }
+  return means;
+}
+
 }  // namespace
 
 TEST_CASE("a uniform number stands for the value that the law of a unit gives it") {
@@ -78,14 +107,12 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
        {std::vector<int>{0, 0, 0}, std::vector<int>{0, 2, 0}, std::vector<int>{1, 0, 3}}) {
     const Layered model = enumeration_test::random_network(codes, {3, 2, 2}, 1.2, 5);
     const StateSpace space(model);
-    const UnitMover mover(model);
     for (const int parity : {0, 1}) {
       const int first = parity * model.size(0);  // unit of the side
       const Unit unit = model.layer(parity).unit;
       const double from = unit.lowest(), to = unit.highest();
-      // The law of states with the unit at `from`, and the masses of both values.
+      // The states with the unit at `from`, and the masses of both values.
       std::vector<std::size_t> at;
-      std::vector<double> law;
       double mass_from = 0, mass_to = 0;
       for (std::size_t x = 0; x < space.states(); ++x) {
         const Eigen::VectorXd values = values_in(model, space, x);
@@ -94,24 +121,12 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
         if (values[first] != from) continue;
         mass_from += p;
         at.push_back(x);
-        law.push_back(p);
       }
-      Stream stream(make_key(3, "moves"), Purpose::test);
-      const int rounds = 400;
-      Eigen::VectorXd means(rounds);
-      for (int r = 0; r < rounds; ++r) {
-        Eigen::MatrixXf states(model.units(), kMovedChains);
-        for (int c = 0; c < kMovedChains; ++c) {
-          double u = stream.uniform() * mass_from;
-          std::size_t n = 0;
-          while (n + 1 < law.size() && (u -= law[n]) > 0) ++n;
-          states.col(c) = values_in(model, space, at[n]).cast<float>();
-        }
-        const MovedUnits moved = mover.move({to_value({first}, to)}, 3, states,
-                                            make_key(static_cast<std::uint64_t>(r), "move"));
-        means[r] = moved.log_weights.array().exp().mean();
-        CHECK((moved.values.row(first).array() == static_cast<float>(to)).all());
-      }
+      const Eigen::VectorXd means =
+          mean_weights(model, space, at, to_value({first}, to), 3, 3, [&](const MovedUnits& moved) {
+            CHECK((moved.values.row(first).array() == static_cast<float>(to)).all());
+          });
+      const auto rounds = static_cast<double>(means.size());
       const double error =
           std::sqrt((means.array() - means.mean()).square().sum() / (rounds - 1) / rounds);
       INFO(first << " of parity " << parity);
@@ -123,7 +138,6 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
 
 TEST_CASE("weights of units that are moved together have the mass for their mean") {
   const Layered pair = enumeration_test::random_network({0, 0}, {3, 3}, 1.2, 5);
-  const UnitMover mover(pair);
   const StateSpace space(pair);
   double both_on = 0, both_off = 0;
   std::vector<std::size_t> off;
@@ -135,22 +149,9 @@ TEST_CASE("weights of units that are moved together have the mass for their mean
     both_off += p;
     off.push_back(x);
   }
-  const int rounds = 400;
-  Eigen::VectorXd means(rounds);
-  Stream stream(make_key(4, "moves"), Purpose::test);
-  for (int r = 0; r < rounds; ++r) {
-    Eigen::MatrixXf states(6, kMovedChains);
-    for (int c = 0; c < kMovedChains; ++c) {
-      double u = stream.uniform() * both_off;
-      std::size_t n = 0;
-      while (n + 1 < off.size() && (u -= space.p()[static_cast<Eigen::Index>(off[n])]) > 0) ++n;
-      states.col(c) = values_in(pair, space, off[n]).cast<float>();
-    }
-    const MovedUnits moved = mover.move({to_value({3, 5}, 1)}, 5, states,
-                                        make_key(static_cast<std::uint64_t>(r), "move"));
-    means[r] = moved.log_weights.array().exp().mean();
-    CHECK((moved.values.row(5).array() == 1).all());
-  }
+  const Eigen::VectorXd means = mean_weights(
+      pair, space, off, to_value({3, 5}, 1), 5, 4,
+      [&](const MovedUnits& moved) { CHECK((moved.values.row(5).array() == 1).all()); });
   check_mean(means, both_on / both_off);
 }
 
@@ -159,7 +160,6 @@ TEST_CASE("weights of units of both sides that are moved together have the mass 
     const Layered model = enumeration_test::random_network(
         codes, codes.size() == 2 ? std::vector<int>{3, 3} : std::vector<int>{3, 2, 2}, 1.2, 6);
     const StateSpace space(model);
-    const UnitMover mover(model);
     // Of the lowest layer and the next, the latter's from the highest value to the lowest.
     const Eigen::Index below = 1, above = model.size(0);
     const Unit lower = model.layer(0).unit, upper = model.layer(1).unit;
@@ -177,23 +177,11 @@ TEST_CASE("weights of units of both sides that are moved together have the mass 
       const ValueRange up{lower.highest(), lower.highest()}, down{upper.lowest(), upper.lowest()};
       const UnitMove move = below_first ? UnitMove{{below, above}, {{}, {}}, {up, down}}
                                         : UnitMove{{above, below}, {{}, {}}, {down, up}};
-      const int rounds = 400;
-      Eigen::VectorXd means(rounds);
-      Stream stream(make_key(6, "moves"), Purpose::test);
-      for (int r = 0; r < rounds; ++r) {
-        Eigen::MatrixXf states(model.units(), kMovedChains);
-        for (int c = 0; c < kMovedChains; ++c) {
-          double u = stream.uniform() * mass_from;
-          std::size_t n = 0;
-          while (n + 1 < at.size() && (u -= space.p()[static_cast<Eigen::Index>(at[n])]) > 0) ++n;
-          states.col(c) = values_in(model, space, at[n]).cast<float>();
-        }
-        const MovedUnits moved =
-            mover.move({move}, 5, states, make_key(static_cast<std::uint64_t>(r), "move"));
-        means[r] = moved.log_weights.array().exp().mean();
-        CHECK((moved.values.row(below).array() == static_cast<float>(lower.highest())).all());
-        CHECK((moved.values.row(above).array() == static_cast<float>(upper.lowest())).all());
-      }
+      const Eigen::VectorXd means =
+          mean_weights(model, space, at, move, 5, 6, [&](const MovedUnits& moved) {
+            CHECK((moved.values.row(below).array() == static_cast<float>(lower.highest())).all());
+            CHECK((moved.values.row(above).array() == static_cast<float>(upper.lowest())).all());
+          });
       check_mean(means, mass_to / mass_from);
     }
   }
@@ -260,7 +248,6 @@ TEST_CASE(
     "weights of units that go from some of their values to others have the mass of these for their mean") {
   const Layered model = enumeration_test::random_network({0, 3}, {3, 2}, 0.9, 9);
   const StateSpace space(model);
-  const UnitMover mover(model);
   const ValueRange low{-1.1, -0.2}, high{0.2, 1.1}, most{-1.1, 0.5}, top{1, 1}, lowest{-1, -1},
       bottom{static_cast<double>(static_cast<float>(-1.0 / 3)),
              -1.0 / 3};  // rounded, as samples are
@@ -285,23 +272,11 @@ TEST_CASE(
       mass_from += p;
       at.push_back(x);
     }
-    const int rounds = 400;
-    Eigen::VectorXd means(rounds);
-    Stream stream(make_key(7, "moves"), Purpose::test);
-    for (int r = 0; r < rounds; ++r) {
-      Eigen::MatrixXf states(model.units(), kMovedChains);
-      for (int c = 0; c < kMovedChains; ++c) {
-        double u = stream.uniform() * mass_from;
-        std::size_t n = 0;
-        while (n + 1 < at.size() && (u -= space.p()[static_cast<Eigen::Index>(at[n])]) > 0) ++n;
-        states.col(c) = values_in(model, space, at[n]).cast<float>();
-      }
-      const MovedUnits moved =
-          mover.move({move}, 4, states, make_key(static_cast<std::uint64_t>(r), "move"));
-      means[r] = moved.log_weights.array().exp().mean();
-      for (std::size_t k = 0; k < move.units.size(); ++k)
-        for (const float x : moved.values.row(move.units[k])) CHECK(is_in(x, move.to[k]));
-    }
+    const Eigen::VectorXd means =
+        mean_weights(model, space, at, move, 4, 7, [&](const MovedUnits& moved) {
+          for (std::size_t k = 0; k < move.units.size(); ++k)
+            for (const float x : moved.values.row(move.units[k])) CHECK(is_in(x, move.to[k]));
+        });
     INFO(move.units[0]);
     check_mean(means, mass_to / mass_from);
   }
