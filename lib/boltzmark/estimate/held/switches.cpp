@@ -317,12 +317,14 @@ void add_unmoved(const UnitMover& mover, const UnmovedRest& rest, const RunSampl
 }
 
 // Moves each by kMovedChains chains; and again, in four times the steps, those that may hold more than is told by weights that
-// spread so much, within four times as many in all, those first that may hold the most.
+// spread so much, those first that may hold the most: within four times as many in all, and as many sweeps as a run of
+// 10,000 by 100 chains has.
 std::vector<MovedUnits> move_all(const UnitMover& mover, const std::vector<RareSwitch>& candidates,
                                  std::vector<int> steps, double left, const RunSamples& samples,
                                  StreamKey key) {
   constexpr int kMore = 4, kMost = 1 << 15;
-  left *= kMore;
+  constexpr double kRun = 1e6;
+  left = std::min(kMore * left, kRun / kMovedChains);
   std::vector<double> evenly;
   for (int c = 0; c < kMovedChains; ++c) evenly.push_back((c + 0.5) / kMovedChains);
   std::vector<MovedUnits> moved(steps.size());

@@ -67,7 +67,7 @@ struct Switches {
 /// Randomness  streams of key
 /// Cost        mean field for as many units of a side, evenly spaced, as 2^32 weights allow, or 500; and in all as many
 ///   sweeps of a chain as 2^34 weights allow, or 20,000: 16 chains of 32 to 512 a unit, or one of those drawn; four
-///   times as many besides where some are moved again, of 2^15 at most
+///   times as many besides, but no more than 10^6, where some are moved again, of 2^15 at most
 /// Throws      InvalidArgument if a layer is Gaussian
 Switches switch_units(const Layered& model, const VisitedStates& visited, StreamKey key);
 
